@@ -1,4 +1,4 @@
-"""What `gaitway demo` shows: thirty people who cross a square, planned, audited, drawn, filmed and exported."""
+"""The demonstration of `gaitway demo`: thirty people cross a square; planned, audited, drawn, filmed and exported."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from gaitway.take import save_take
 from gaitway.world import Box, Obstacle, World
 
 FROM_ABOVE_DEG = 30.0
-"""Angle of view of the picture from above."""
+"""Angle of view of the picture from above [degrees]."""
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What was done and written, and how long it took."""
+    """Results of the demonstration: the take, its audit, the files, and the times."""
 
     planned: Planned
     report: Report
-    """The audit of it."""
+    """Audit of the take."""
     files: dict[str, Path]
     seconds: dict[str, float]
-    """What each file took [s]."""
+    """Time to write each file [s]."""
     total_s: float
     compile_s: float
-    """Part of it that went into compiling; 0 once the cache is warm."""
+    """Part of `total_s` that was spent on compiling [s]; 0 once the cache is warm."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class _PortraitPose:
 
     behavior: str
     moment: float | None
-    """Share of the clip, 0..1; None is the moment at which it passes its obstacle."""
+    """Share of the clip that is shown, 0..1; None is the moment at which the character passes its obstacle."""
     at: tuple[float, float]
-    """Where it stands [m]; x towards the right of the picture, y away from the camera."""
+    """Position of the figure [m]; x towards the right of the picture, y away from the camera."""
     heading_deg: float = 0.0
     cast: str = "person"
 
@@ -84,9 +84,9 @@ PORTRAIT_PLACE = World(
 )
 SCENE = "market_square"
 VIEW = Camera.around((19.0, 15.6, 0.6), azimuth=np.radians(-68.0), elevation=np.radians(21.0), distance=18.0)
-"""From where the film and its strip are seen: the fence on the left, the fountain on the right."""
+"""Camera of the film and its strip: the fence is on the left, the fountain on the right."""
 FILM = (5.0, 11.0, 15.0)
-"""Begin and end of the film [s], and its frames in a second."""
+"""Begin and end of the film [s], and its rate [Hz]."""
 MOMENTS = (2.0, 5.0, 8.0, 11.0, 14.0, 18.0)
 """Times of the film strip [s]."""
 
@@ -101,10 +101,10 @@ def run_demo(
     """Plan the market square, audit the result, and write it as pictures, film, GLB and take.
 
     Args:
-        folder: where to; made if absent.
-        seed: of the order of planning, and of the people in the portrait of the cast.
-        width: of the pictures in pixels; the film has three quarters of it.
-        progress: called with what is being done, how much of it, and of how much.
+        folder: folder to write to; made if it does not exist.
+        seed: seed of the order of planning, and of the people in the portrait of the cast.
+        width: width of the pictures [px]; the film has three quarters of it.
+        progress: called with the current task, the finished amount, and the total amount.
 
     Raises:
         GaitwayError: if the folder cannot be written.
@@ -154,7 +154,7 @@ def run_demo(
 
 
 def draw_from_above(planned: Planned, path: Path, width: int) -> None:
-    """Draw the middle of a take from above, with the ways of all who are in it."""
+    """Draw the middle of a take from above, with the paths of all characters in it."""
     x0, y0, x1, y1 = planned.scene.world.bounds
     height = width * 3 // 4
     away = 1.05 * max((y1 - y0) / 2.0, (x1 - x0) / 2.0 * height / width) / np.tan(np.radians(FROM_ABOVE_DEG) / 2.0)
@@ -168,7 +168,7 @@ def draw_from_above(planned: Planned, path: Path, width: int) -> None:
 
 
 def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
-    """Draw the cast in the middle of what it does."""
+    """Draw the cast, each figure in the middle of its motion."""
     figures: list[Figure] = []
     for number, pose in enumerate(PORTRAIT):
         style = _somebody(rng) if pose.cast == "person" else None

@@ -1,4 +1,4 @@
-"""From a scene to a take: plans for everybody, and the motion that carries them out."""
+"""From a scene to a take: plans for all characters, and the motion that carries them out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXACTLY, SWAY = 0.02, 0.015
 
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """A take, and how it came about."""
+    """A take, with its plans and the times that they took."""
 
     take: Take
     scene: Scene
@@ -37,11 +37,11 @@ class Planned:
     synthesis_seconds: float
     """Time from plans to motion [s]."""
     compile_seconds: float
-    """Of all the time, for compiling, once on a machine [s]."""
+    """Part of the time that was spent on compiling [s]; it happens once on a machine."""
 
     @property
     def failed(self) -> Mapping[str, SearchResult]:
-        """Who does not arrive, by name, and why."""
+        """Results of the characters that do not arrive, by name; they say why."""
         return {name: self.crowd.results[name] for name in self.crowd.failed}
 
     @property
@@ -60,7 +60,7 @@ class Planned:
         return self.crowd.seconds + self.synthesis_seconds - self.compile_seconds
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each character: how it fared."""
+        """Return one row for each character, with the result of its plan."""
         return [self._row(character) for character in self.scene.characters]
 
     def _row(self, character: Character) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def plan_scene(
 
     Args:
         scene: a scene, its file, or the name of a ready scene.
-        seed: of the order in which characters are planned and of the choice among clips; None takes the scene's.
-        libraries: those that are loaded already.
+        seed: seed of the order in which characters are planned and of the choice among clips; None takes the scene's.
+        libraries: libraries that are already loaded.
         fps: rate at which the take is meant to be looked at [Hz].
         planner: name of the planner of all characters, one of `gaitway.planners.planner_names()`; None takes those
             that the scene names.

@@ -11,16 +11,16 @@ __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 
 BENCHES = ("behavior", "graphs", "live", "motion", "render", "soak", "take", "tree", "variation", "world")
-"""Every benchmark: a module of this package each, loaded when it is run."""
+"""Names of all benchmarks: one module of this package each, loaded when it is run."""
 LONG = ("soak",)
-"""Those that are run only when they are named."""
+"""Benchmarks that run only if the user names them."""
 
 
 def run_benches(name: str | None = None) -> list[BenchTable]:
     """Run one benchmark, or all that do not take long.
 
     Raises:
-        GaitwayError: if there is none of that name.
+        GaitwayError: if there is no benchmark of that name.
     """
     if name is not None and name not in BENCHES:
         raise GaitwayError(f"no benchmark '{name}'; there are {', '.join(BENCHES)}")

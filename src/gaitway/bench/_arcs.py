@@ -1,4 +1,4 @@
-"""Twelve arcs of a round body among random boxes: what planners are measured on beside a bare A*."""
+"""Clips for benchmarks of planners and of a bare A*: twelve arcs of a round body among random boxes."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from gaitway.world.world import World
 
 CELLS, CELL, RADIUS = 540, 0.14, 0.3
 BINS = (0.56, 16)
-"""Bins of the closed set: metres, and headings in a turn."""
+"""Bins of the closed set: side [m], and number of headings in a full turn."""
 ARCS = (
     *((2.0, -45.0), (2.0, 0.0), (2.0, 45.0), (3.0, -30.0), (3.0, 0.0), (3.0, 30.0)),
     *((4.0, -15.0), (4.0, 0.0), (4.0, 15.0), (2.5, -22.5), (2.5, 22.5), (3.5, 0.0)),
 )
 """Length [m] and turn [degrees] of each clip."""
 SPEED = 1.4
-"""[m/s]."""
+"""Speed along the arcs [m/s]."""
 WALLS = (Box((45.0, 38.0), (0.6, 24.0), 2.0), Box((37.0, 50.0), (16.0, 0.6), 2.0), Box((37.0, 26.0), (16.0, 0.6), 2.0))
-"""A C that is open on the left."""
+"""Walls of a C that is open on the left."""
 
 
 def arc_searcher() -> Searcher:
-    """For the arcs, whose cost is their length."""
+    """Return a searcher for the arcs, whose cost is their length."""
     return Searcher(*clip_set(), time_weight=0.0, bins=BINS)
 
 
 def trap() -> tuple[WorldFields, list[Query]]:
-    """Out of the open side of a C and around it, to goals behind it."""
+    """Return queries that lead out of the open side of a C and around it, to goals behind it."""
     fields = fields_of(World(bounds(), tuple(Obstacle(wall) for wall in WALLS)))
     return fields, [Query((38.0, 38.0, 0.0), (56.0 + k, 36.0 + k), tolerance=1.0) for k in range(5)]
 
 
 def random_queries(rng: np.random.Generator, boxes: int, count: int) -> Iterator[tuple[WorldFields, Query]]:
-    """Worlds with a query each: from the middle to a free place 8 to 32 m away, among new boxes each time."""
+    """Yield worlds with one query each: from the centre to a free goal 8 to 32 m away, among new random boxes."""
     for _ in range(count):
         world, query = random_query(rng, boxes, CELLS * CELL, (1.0, 6.0), (8.0, 32.0), 1.0, 1.0)
         yield fields_of(world), query
@@ -55,16 +55,16 @@ def random_query(
     rng: np.random.Generator, boxes: int, side: float, sizes: tuple[float, float], away: tuple[float, float],
     tolerance: float, room: float,
 ) -> tuple[World, Query]:  # fmt: skip
-    """A world with boxes, but for those too near to start or goal, and a query from its middle.
+    """Return a world with random boxes, and a query from its centre. Boxes too near to start or goal are left out.
 
     Args:
-        rng: random numbers.
-        boxes: how many.
-        side: of the world [m].
+        rng: random number generator.
+        boxes: number of boxes.
+        side: side of the world [m].
         sizes: least and greatest side of a box [m].
         away: least and greatest distance of the goal [m].
-        tolerance: of the goal [m].
-        room: that start and goal have on all sides [m].
+        tolerance: tolerance of the goal [m].
+        room: free distance around start and goal [m].
     """
     middle = 0.5 * side
     at, extents = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(*sizes, (boxes, 2))
@@ -80,7 +80,7 @@ def random_place(
     rng: np.random.Generator, boxes: int, side: float, sizes: tuple[float, float], away: tuple[float, float],
     tolerance: float, room: float, count: int,
 ) -> tuple[World, list[Query]]:  # fmt: skip
-    """A world with boxes, and queries of people all over it; see `random_query`."""
+    """Return a world with random boxes, and queries from starts all over it; see `random_query`."""
     at, extents = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(*sizes, (boxes, 2))
 
     def is_free(place: FloatArray) -> bool:
@@ -113,7 +113,7 @@ def fields_of(world: World) -> WorldFields:
 
 
 def clip_set() -> tuple[ActionTable, BodyDiscs]:
-    """Arcs of a round body, and standing still, all in one state."""
+    """Return actions and discs of a round body: the arcs, and standing still, all in one state."""
     arcs = [(0.0, 0.0), *((length, math.radians(turn)) for length, turn in ARCS)]
     poses = [_arc(length, turn, np.linspace(0.0, 1.0, 9 if length else 1)) for length, turn in arcs]
     count, lengths = len(arcs), np.array([length for length, _ in arcs])
@@ -149,7 +149,7 @@ def clip_set() -> tuple[ActionTable, BodyDiscs]:
 
 
 def _arc(length: float, turn: float, share: FloatArray) -> FloatArray:
-    """Poses along an arc; (N, 3)."""
+    """Return poses along an arc: x, y [m], heading [rad]; (N, 3)."""
     angle = (turn or 1e-9) * share
     radius = length / (turn or 1e-9)
     return np.column_stack([radius * np.sin(angle), radius * (1.0 - np.cos(angle)), turn * share])

@@ -21,9 +21,10 @@ Cells = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int32]
 
 BIN, TURNS, SAMPLES = 0.56, 16, 8
-"""Side [m] of a bin of the closed set, headings in a turn, and places of a clip that are tested."""
+"""Side of a bin of the closed set [m], number of headings in a full turn, and number of points of a clip that are
+tested."""
 TESTED = (8, 4, 6, 2, 7, 3, 5, 1)
-"""In which order they are: the end first, then as far apart as can be."""
+"""Order in which the points are tested: the end first, then points as far apart as possible."""
 _TURN = 2.0 * math.pi
 
 
@@ -33,33 +34,37 @@ class BareRoom(NamedTuple):
     poses: Single
     """x, y [m] and heading [rad]; (N, 3)."""
     costs: Single
-    """(N,)."""
+    """Cost of each node; (N,)."""
     links: Numbers
-    """Parent and clip; (N, 2)."""
+    """Parent and clip of each node; (N, 2)."""
     keys: Single
-    """(N,)."""
+    """Keys of the nodes in the queue; (N,)."""
     heap: Numbers
-    """(N,)."""
+    """Nodes in the queue, as a binary heap; (N,)."""
     best: Single
-    """Least cost in each bin; (B,)."""
+    """Least cost of a node in each bin; (B,)."""
     stamps: Numbers
-    """The search that it is of; (B,)."""
+    """Number of the search that wrote the cost of each bin; (B,)."""
 
 
 class BareWorld(NamedTuple):
     """Free space as bytes."""
 
     blocked: Cells
-    """1 where a disc cannot be, with a border as wide as the longest clip; (rows x columns,)."""
+    """1 in cells that the centre of the disc cannot be in, with a border as wide as the longest clip; (rows x
+    columns,)."""
     columns: int
     rate: float
-    """Cells in a metre."""
+    """Number of cells per metre."""
     origin: tuple[float, float]
-    """Corner of the grid [m]."""
+    """Lower left corner of the grid: x, y [m]."""
 
     @staticmethod
     def of(clearance: Single, radius: float, cell: float, origin: tuple[float, float], longest: float) -> BareWorld:
-        """Where a disc fits, by the clearance [m] of cells (rows, columns), the longest clip being so long [m]."""
+        """Compute the cells in which a disc fits.
+
+        The clearance of the cells is (rows, columns) [m]; `longest` is the length of the longest clip [m].
+        """
         border = math.ceil(longest / cell) + 1
         blocked = np.pad((clearance < radius).astype(np.uint8), border, constant_values=1)
         corner = (origin[0] - border * cell, origin[1] - border * cell)
@@ -67,12 +72,15 @@ class BareWorld(NamedTuple):
 
     @property
     def bins(self) -> int:
-        """Bins of the closed set along a side."""
+        """Number of bins of the closed set along a side."""
         return math.ceil(self.columns / self.rate / BIN) + 1
 
 
 def bare_clips(arcs: Sequence[tuple[float, float]]) -> tuple[Single, Single]:
-    """Places along arcs of a length [m] and a turn [degrees] (A, 8, 2), and their length and turn [rad] (A, 2)."""
+    """Return points of arcs (A, 8, 2), and the length [m] and turn [rad] of each arc (A, 2).
+
+    Arcs are given by length [m] and turn [degrees].
+    """
     share, moves = np.array(TESTED) / SAMPLES, np.array([(length, math.radians(turn)) for length, turn in arcs])
     turn = np.where(moves[:, 1] == 0.0, 1e-9, moves[:, 1])[:, None]
     radius = moves[:, :1] / turn
@@ -81,7 +89,7 @@ def bare_clips(arcs: Sequence[tuple[float, float]]) -> tuple[Single, Single]:
 
 
 def bare_room(nodes: int, bins: int) -> BareRoom:
-    """For so many nodes, in a world of so many bins along a side."""
+    """Allocate memory for a number of nodes, and a number of bins along a side of the world."""
     real, whole = np.float32, np.int32
     return BareRoom(
         np.empty((nodes, 3), real), np.empty(nodes, real), np.empty((nodes, 2), whole), np.empty(nodes, real),
@@ -90,7 +98,7 @@ def bare_room(nodes: int, bins: int) -> BareRoom:
 
 
 class BareSearch:
-    """Searches in one memory."""
+    """Searches that share one memory."""
 
     def __init__(self, arcs: Sequence[tuple[float, float]], bins: int, nodes: int = 1_000_000) -> None:
         self.places, self.moves = bare_clips(arcs)
@@ -99,7 +107,10 @@ class BareSearch:
     def way(
         self, world: BareWorld, start: Sequence[float], goal: Sequence[float], tolerance: float, weight: float
     ) -> tuple[float, int, Single]:
-        """From a pose to within a tolerance of a goal: cost or -1, nodes expanded, and what `_way` says of the way."""
+        """Search for a path from a pose to within a tolerance of a goal.
+
+        Returns the cost or -1, the number of expanded nodes, and the path as `_way` returns it.
+        """
         self.count += 1
         x, y = world.origin
         cost, expanded, node = bare_search(
@@ -111,7 +122,7 @@ class BareSearch:
 
 @kernel
 def _way(poses: Single, links: Numbers, node: int) -> Single:
-    """x, y, heading of each node on the way to one, and the clip that led there; (N, 4), the last first."""
+    """Return the nodes on the path to a node, the last first: x, y, heading, and the clip that leads to it; (N, 4)."""
     count, at = 0, node
     while at >= 0:
         count, at = count + 1, links[at, 0]
@@ -126,7 +137,7 @@ def _way(poses: Single, links: Numbers, node: int) -> Single:
 def _free(
     blocked: Cells, columns: int, rate: float, places: Single, a: int, x: float, y: float, c: float, s: float
 ) -> bool:
-    """Whether nothing is in the way of clip a."""
+    """Return whether clip a is free."""
     for k in range(SAMPLES):
         u, v = places[a, k, 0], places[a, k, 1]
         if blocked[int((y + s * u + c * v) * rate) * columns + int((x + c * u - s * v) * rate)] != 0:
@@ -140,9 +151,11 @@ def bare_search(
     goal_y: float, tolerance: float, weight: float, places: Single, moves: Single, room: BareRoom, bins: int,
     stamp: int,
 ) -> tuple[float, int, int]:  # fmt: skip
-    """A* with the distance as estimate: cost of the way found, or -1; nodes expanded; and the last node, or -1.
+    """Search by A*, with the straight distance as estimate.
 
-    All places count from the corner of the grid. The closed set keeps the cheapest node in each bin.
+    Returns the cost of the path or -1, the number of expanded nodes, and the last node or -1.
+
+    All positions are relative to the corner of the grid. The closed set keeps the cheapest node of each bin.
     """
     poses, costs, links, keys, heap, best, stamps = room
     poses[0, 0], poses[0, 1], poses[0, 2], costs[0] = start_x, start_y, start_heading, 0.0

@@ -36,7 +36,7 @@ def prepared_person(world: World, speed: str | float = "normal") -> PreparedLibr
 
 
 def square(characters: int, seed: int = 0) -> World:
-    """Return a square with columns, as large as so many characters need."""
+    """Return a square with columns that is large enough for a number of characters."""
     side = math.sqrt(ROOM * characters)
     count = math.ceil(side * side / COLUMN)
     places = np.random.default_rng(seed).uniform(2.0, side - 2.0, (count, 2)).tolist()
@@ -45,7 +45,7 @@ def square(characters: int, seed: int = 0) -> World:
 
 
 class Errands:
-    """Characters all over a square; each goes to one goal of its own after another."""
+    """Characters all over a square; each goes to a goal of its own, then to the next one."""
 
     def __init__(self, prepared: PreparedLibrary, forest: Forest, characters: int, seed: int = 0) -> None:
         self._rng, self._fields, side = np.random.default_rng(seed), prepared.fields, prepared.fields.world.bounds[2]

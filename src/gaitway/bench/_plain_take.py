@@ -1,4 +1,4 @@
-"""A take evaluated by NumPy alone, as `Segments` and `Layer` say it; slow, plain, and the tests' oracle."""
+"""Plain and slow evaluation of takes by NumPy alone, as `Segments` and `Layer` document it; used to test takes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _SNAP = 1e-6
 
 
 def plain_joints(take: Take, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """World positions (N, J, 3) and rotations (N, J, 4) of the joints of characters with one body at N times."""
+    """Return world positions (N, J, 3) and rotations (N, J, 4) of the joints of characters with one body at N times."""
     root, local = plain_poses(take, characters, times)
     return forward_kinematics(take.skeletons[take.bodies[characters[0]]], root, local)
 
 
 def plain_poses(take: Take, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
+    """Return root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
     times = np.clip(times, take.starts[characters], take.ends[characters])
     segment = _segments(take, characters, times)
     root, local = _of_clips(take, segment, times)
@@ -32,7 +32,7 @@ def plain_poses(take: Take, characters: IntArray, times: FloatArray) -> tuple[Fl
 
 
 def _segments(take: Take, characters: IntArray, times: FloatArray) -> IntArray:
-    """The last segment of each character that has begun."""
+    """Return the last segment of each character that has begun at its time."""
     begun = [
         take.rows[c] + np.searchsorted(take.segments.start[take.rows[c] : take.rows[c + 1]], t + 1e-9, "right") - 1
         for c, t in zip(characters, times, strict=True)
@@ -41,7 +41,7 @@ def _segments(take: Take, characters: IntArray, times: FloatArray) -> IntArray:
 
 
 def _of_clips(take: Take, segment: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What the segments' clips show at these times, placed, without fades."""
+    """Return the poses of the segments' clips at these times, placed in the world, without fades."""
     table = take.segments
     joints = len(take.clips[table.clip[segment[0]]].skeleton)
     root, local = np.empty((len(segment), 3)), np.empty((len(segment), joints, 4))
@@ -62,7 +62,11 @@ def _of_clips(take: Take, segment: IntArray, times: FloatArray) -> tuple[FloatAr
 
 
 def _fading(take: Take, segment: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """In fades: the root blended now, the joints at the frames of the clip that fades in, and interpolated."""
+    """Return poses in fades.
+
+    The root is blended at the time itself. Joints are blended at the frames of the clip that fades in, and
+    interpolated.
+    """
     table = take.segments
     root, turned = _blended(take, segment, times)
     rate = np.array([clip.fps for clip in take.clips])[table.clip[segment]]

@@ -1,4 +1,4 @@
-"""How benchmarks are timed and what a result is."""
+"""Timing of benchmarks, and their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from gaitway._version import __version__
 
 _SHORTEST_TURN = 0.1
-"""Seconds that one task runs before the next has its turn."""
+"""Least time that one task runs before the next task has its turn [s]."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class BenchRow:
     """Name and version of the other library, or how to install it."""
     ours: Timing
     theirs: Timing | None
-    """None where the peer is not installed."""
+    """Time of the peer; None if it is not installed."""
     target: float | None = None
-    """How many times faster we mean to be; None where no target is set."""
+    """Target for the ratio of the peer's time to ours; None if there is no target."""
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster gaitway is, by medians."""
+        """Ratio of the peer's time to ours, by medians."""
         return None if self.theirs is None else self.theirs.median / self.ours.median
 
     @property
@@ -57,7 +57,7 @@ class BenchRow:
         return "" if self.target is None else f" (>= {self.target:g})"
 
     def as_dict(self) -> dict[str, str]:
-        """The row as text, for a table."""
+        """Return the row as text, for a table."""
         return {
             "task": self.name,
             "gaitway ms": str(self.ours),
@@ -73,14 +73,14 @@ def _times(ratio: float) -> str:
 
 @dataclass(frozen=True)
 class BenchTable:
-    """The rows of one benchmark and where it ran."""
+    """The rows of one benchmark, and the machine that it ran on."""
 
     title: str
     rows: tuple[BenchRow, ...]
     machine: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         rows = [{**asdict(row), "ratio": row.ratio, "missed": row.missed} for row in self.rows]
         return {"title": self.title, "machine": self.machine, "rows": rows}
 
@@ -108,7 +108,7 @@ def measure(tasks: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[
 
 
 def machine(packages: Sequence[str] = ()) -> str:
-    """The computer, Python and the versions of packages, in one line."""
+    """Return the computer, Python and the versions of packages in one line."""
     versions = [f"{name} {metadata.version(name)}" for name in ("numpy", "numba", *packages) if installed(name)]
     return (
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}; "
@@ -117,7 +117,7 @@ def machine(packages: Sequence[str] = ()) -> str:
 
 
 def installed(package: str) -> bool:
-    """Whether a distribution of this name is installed."""
+    """Return whether a distribution of this name is installed."""
     try:
         metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -126,7 +126,7 @@ def installed(package: str) -> bool:
 
 
 def peer_label(package: str) -> str:
-    """Name and version of a peer, or how to install it."""
+    """Return the name and version of a peer, or how to install it."""
     return (
         f"{package} {metadata.version(package)}"
         if installed(package)
@@ -135,7 +135,7 @@ def peer_label(package: str) -> str:
 
 
 def _processor() -> str:
-    """The processor's name where the system tells it."""
+    """Return the name of the processor if the system knows it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123  (a pseudo file of Linux)
             name = next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")

@@ -1,4 +1,4 @@
-"""Behaviour planning: random boxes beside a bare A*, a goal walled in, a trap, a maze, and a crowd of a hundred."""
+"""Benchmark of behaviour planning: random boxes beside a bare A*, an enclosed goal, a trap, a maze, and a crowd."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from gaitway.world.shapes import Box
 from gaitway.world.world import World
 
 QUERIES, ROUNDS = 120, 15
-"""Queries of each kind, and how often each is measured; medians leave out what else the machine does."""
+"""Number of queries of each kind, and number of times that each is measured; the median removes disturbances by other
+processes."""
 BARE, BLIND = "bare A*", "distance only"
 CROWD, CROWD_TARGET = "fairground", 20.0
 BARE_TARGET, GUIDED_TARGET = 0.5, 8.0
-"""No more than twice as long as a search that checks next to nothing; eight times faster with a field's own time."""
+"""Targets: at most twice the time of a search that checks almost nothing; eight times faster than with the distance
+alone, the time to compute the field included."""
 
 
 def run() -> BenchTable:
-    """All of them."""
+    """Run all tasks."""
     library = arc_searcher()
     rows: list[BenchRow] = []
     for boxes in (40, 120):
@@ -46,7 +48,7 @@ def run() -> BenchTable:
 
 
 def _random_row(searcher: Searcher, queries: Sequence[tuple[WorldFields, Query]], name: str, weight: float) -> BenchRow:
-    """All queries, those without a plan too, beside the bare search over the same free space."""
+    """Time all queries, also those without a plan, beside the bare search over the same free space."""
     ours, theirs, found = [], [], 0
     worlds = [_bare_world(fields) for fields, _ in queries]
     bare = BareSearch(ARCS, worlds[0].bins)
@@ -61,7 +63,10 @@ def _random_row(searcher: Searcher, queries: Sequence[tuple[WorldFields, Query]]
 
 
 def _walled_in(searcher: Searcher) -> BenchRow:
-    """To a goal with walls all around: it lies in another part of free space, and the bare search looks everywhere."""
+    """Time queries to a goal with walls all around it.
+
+    The goal lies in another part of free space, so that the bare search visits everything that it can reach.
+    """
     walls = [((0.0, 4.0), (9.0, 0.6)), ((0.0, -4.0), (9.0, 0.6)), ((4.0, 0.0), (0.6, 9.0)), ((-4.0, 0.0), (0.6, 9.0))]
     fields = fields_of(World(bounds(), tuple(Obstacle(Box((60.0 + x, 38.0 + y), size, 2.0)) for (x, y), size in walls)))
     query, world = Query((38.0, 38.0, 0.0), (60.0, 38.0), tolerance=1.0), _bare_world(fields)
@@ -73,14 +78,14 @@ def _walled_in(searcher: Searcher) -> BenchRow:
 
 
 def _trap(searcher: Searcher) -> BenchRow:
-    """Out of the open side of a C and around it, to goals behind it."""
+    """Time queries that lead out of the open side of a C and around it, to goals behind it."""
     fields, queries = trap()
     heuristics = Heuristics.of(searcher.table, searcher.costs, fields)
     return _guided_row("C trap", searcher, fields, [replace(query, weight=2.0) for query in queries], heuristics)
 
 
 def _maze() -> BenchRow:
-    """The ready scene, with all the behaviours of a person."""
+    """Time the ready scene, with all behaviours of a person."""
     scene = load_scene("maze")
     prepared = planning_context(scene.world).prepared(scene.characters[0])
     queries = [Query(who.start, who.goal, weight=2.0) for who in scene.characters]
@@ -94,7 +99,7 @@ def _maze() -> BenchRow:
 
 
 def _crowd() -> BenchRow:
-    """A hundred people in a large place: libraries, search and motion together, beside the length of that motion."""
+    """Time a hundred people in a large place: libraries, search and motion together, beside the motion's duration."""
     plan_scene(CROWD)  # compiles, and generates the library
     planned = plan_scene(CROWD)
     ours, motion = 1e3 * planned.seconds, 1e3 * planned.motion_seconds
@@ -105,7 +110,7 @@ def _crowd() -> BenchRow:
 def _guided_row(
     name: str, searcher: Searcher, fields: WorldFields, queries: Sequence[Query], heuristics: Heuristics
 ) -> BenchRow:
-    """Estimates by table and field, the field computed anew for each goal, against the distance alone."""
+    """Time searches with estimates by table and field, a new field for each goal, beside the distance alone."""
     ours, theirs, routes, nodes, blind_nodes = [], [], [], 0, 0
     for query in queries:
 
@@ -129,7 +134,7 @@ def _guided_row(
 
 
 def _bare_world(fields: WorldFields) -> BareWorld:
-    """Free space for a round body, as the planner sees it."""
+    """Return the free space for a round body, as the planner sees it."""
     distances = np.sqrt(fields.arrays.squares[0])
     return BareWorld.of(distances, RADIUS, fields.spec.cell, fields.spec.origin, max(length for length, _ in ARCS))
 
@@ -141,10 +146,10 @@ def _bare_way(bare: BareSearch, world: BareWorld, query: Query) -> object:
 def _milliseconds(
     task: Callable[[], object], rounds: int = ROUNDS, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Time of a task that was done once before; the median of some rounds.
+    """Measure the time of a task that was run once before [ms]: the median of some rounds.
 
-    What takes milliseconds is cut off by others on a busy machine, and so better measured by the clock of the thread;
-    to read that takes too long beside what takes microseconds.
+    Other processes interrupt tasks of milliseconds, so these are measured by the clock of the thread. Reading that
+    clock takes too long for tasks of microseconds.
     """
     task()
     times = []

@@ -1,4 +1,4 @@
-"""Pose distances beside plain NumPy, and walks along paths beside the time that they last."""
+"""Benchmark of pose distances beside plain NumPy, and of walks along paths beside their duration."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.minima import corpus_minima
 
 FRAMES, FEW, SEARCHED = 6000, 700, 3000
-"""Frames of the whole matrix, of the one that NumPy works out too, and of the graph that is searched."""
+"""Number of frames of the whole matrix, of the matrix that NumPy computes too, and of the graph that is searched."""
 MATRIX_MS = 3000.0
-"""The whole matrix is meant to take no longer [ms]."""
+"""Target: greatest time for the whole matrix [ms]."""
 FASTER = 20.0
-"""Walks are meant to be found so many times faster than they last."""
+"""Target: ratio of the duration of a walk to the time of its search."""
 
 
 def run() -> BenchTable:
-    """Distances of 700 and of 6,000 frames; a walk of a minute and a steering table in a graph of 3,000 frames."""
+    """Time pose distances of 700 and of 6,000 frames, and walks of a minute and steering in a graph of 3,000 frames."""
     motions = _walker(FRAMES / 30.0)
     clouds = motions.clouds
     whole, few = clouds.chosen(np.arange(min(FRAMES, len(clouds)))), clouds.chosen(np.arange(min(FEW, len(clouds))))
@@ -46,7 +46,7 @@ def run() -> BenchTable:
 
 
 def row_wise(a: Clouds, b: Clouds) -> FloatArray:
-    """The closed form for one frame of `a` and all frames of `b` at a time; (A, B) [m]."""
+    """Compute distances by the closed form, for one frame of `a` and all frames of `b` at a time; (A, B) [m]."""
     level_b, heights_b = b.centred(np.arange(len(b)))
     level_a, heights_a = a.centred(np.arange(len(a)))
     out = np.empty((len(a), len(b)))

@@ -1,4 +1,4 @@
-"""Live characters at 30 Hz, from the thesis's 150 on: planning, playing and all joints of everybody in every frame."""
+"""Benchmark of live crowds at 30 Hz, from the thesis's 150 on: planning, playing and all joints in every frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading a capture and forward kinematics, beside upc-pymotion and bvhio."""
+"""Benchmark of loading a capture and of forward kinematics, beside upc-pymotion and bvhio."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _row(name: str, peer: str, timings: dict[str, Timing], target: float | None)
 
 
 def _walk_like_noise() -> Clip:
-    """A clip of the right size: the built-in person with six more joints, every joint wandering smoothly."""
+    """Return a clip of the right size: the built-in person with six more joints, all in smooth random motion."""
     person = person_skeleton()
     extra = JOINTS - len(person)
     hand = person.index("LeftHand")
@@ -88,7 +88,7 @@ def _kinematics(clip: Clip) -> dict[str, Callable[[], object]]:
 
 @contextmanager
 def _quiet_logging() -> Iterator[None]:
-    """Peers and readers log; a benchmark's output is its table."""
+    """Switch off the log messages of peers and readers, so that only the table is printed."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,7 @@
-"""Pictures of people, beside a plain NumPy z-buffer that draws the same triangles without light or smooth edges."""
+"""Benchmark of pictures of people, beside a plain NumPy z-buffer without light and smooth edges.
+
+Both draw the same triangles.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from gaitway.render.raster.triangles import gather
 PEOPLE, SIZE = 24, (1280, 720)
 FEW, SMALL = 3, (480, 270)
 TARGET = 5.0
-"""Our picture has four samples a pixel, light and shadows, and is still to be this many times faster."""
+"""Target: how many times faster our picture is, although it has four samples per pixel, light and shadows."""
 
 
 def run() -> BenchTable:
@@ -52,7 +55,7 @@ def _scene(count: int, size: tuple[int, int]) -> tuple[list[Figure], Camera]:
 
 
 def crowd(count: int, seed: int = 0) -> list[Figure]:
-    """People in different poses on a square."""
+    """Return people in different poses on a square."""
     skeleton = person_skeleton()
     rng = np.random.default_rng(seed)
     local = rotations.from_rotation_vector(rng.normal(0.0, 0.2, (count, len(skeleton), 3)))
@@ -65,7 +68,7 @@ def crowd(count: int, seed: int = 0) -> list[Figure]:
 
 
 def _plain_picture(figures: list[Figure], camera: Camera, size: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """One sample a pixel, each triangle in the colour of its corner, by array operations on its bounding box."""
+    """Draw one sample per pixel, each triangle in the colour of its corner, by array operations on its bounding box."""
     scene = gather(figure_parts(figures, camera, size[1]), [], [])
     screen = camera.project(scene.points, size)
     depth = np.full((size[1], size[0]), np.inf)

@@ -1,4 +1,4 @@
-"""An hour in the studio with 200 characters and regular edits: does it slow down, does its memory grow?"""
+"""Test of an hour in the studio with 200 characters and regular edits: does it slow down, does its memory grow?"""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _empty_place(session: StudioSession, places: FloatArray) -> tuple[float, flo
 
 
 def place(people: int) -> Scene:
-    """Return a square that so many characters cross from side to side, with a box that is moved about."""
+    """Return a square that a number of characters cross from side to side, with a box that is moved about."""
     side = math.ceil(math.sqrt(12.0 * people)) + 8
     groups = [
         {"count": people // 2, "name": "east", "start_area": [1, 1, 0.3 * side, side - 1],

@@ -1,4 +1,4 @@
-"""Poses of ten thousand characters at one moment, beside bare forward kinematics and a plain NumPy evaluator."""
+"""Benchmark of the poses of ten thousand characters, beside bare forward kinematics and a plain NumPy evaluator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gaitway.take.tracks import ClipEnds, assemble, lay_track
 CHARACTERS = 10_000
 SECONDS = 20.0
 TARGET = 0.333
-"""All of it in at most three times the time of bare forward kinematics."""
+"""Target: at most three times the time of bare forward kinematics for everything."""
 _BARE, _NUMPY = "FK kernel alone", "plain NumPy"
 _BEHAVIORS = (
     "walk_forward", "walk_short", "walk_left_15", "walk_right_15", "walk_left_30", "walk_right_30", "walk_left_45",
@@ -52,7 +52,7 @@ def run() -> BenchTable:
 
 
 def crowd(library: Library, count: int, seconds: float, blend: float = 0.0, seed: int = 0) -> Take:
-    """A take in which everybody wanders at random, all through the given seconds."""
+    """Return a take in which all characters play random behaviours for a time [s]."""
     rng = np.random.default_rng(seed)
     graph, ends, tracks = library.graph, ClipEnds(), []
     following = {b.name: graph.followers(b.name) for b in graph.behaviors}
@@ -69,13 +69,13 @@ def crowd(library: Library, count: int, seconds: float, blend: float = 0.0, seed
 
 
 def fading_share(take: Take, time: float) -> float:
-    """Share of the characters that are in a fade at a time."""
+    """Return the share of the characters that are in a fade at a time [s]."""
     table = take.segments
     return float(((table.start <= time) & (time < table.start + table.blend)).sum() / len(take))
 
 
 def with_layers(take: Take) -> Take:
-    """The take with a layer of three joints and the root on everybody."""
+    """Return the take with a layer of three joints and the root on every character."""
     turns = rotations.from_rotation_vector(np.full((30, 3, 3), 0.05)).astype(np.float32)
     moves = np.full((30, 3), 0.01, dtype=np.float32)
     layers = [Layer(c, 9.5, np.array([5, 6, 7]), turns, turns[:, 0], moves) for c in range(len(take))]

@@ -1,8 +1,10 @@
-"""Search trees: the portfolio of tree and A* beside A* alone, in random worlds that nothing was tuned on, and in a C.
+"""Benchmark of search trees: the portfolio of tree and A* beside A* alone, in random worlds and in a C.
 
-Everything counts: whole calls from Python, the field of the goal where one is needed, and goals that cannot be reached.
-Many people ask in each world, one after another, as they do in use; in each round each planner goes through all
-queries, so that no query finds in the processor's cache what it left there itself.
+Nothing was tuned on these worlds.
+
+All times are those of whole calls from Python, with the field of the goal if one is needed, and with goals that cannot
+be reached. Many people ask in each world, one after another, as in real use. In each round each planner answers all
+queries, so that no query finds its own data in the processor's cache.
 """
 
 from __future__ import annotations
@@ -37,16 +39,16 @@ from gaitway.tree.query.tree_search import Answers, TreeSearch
 from gaitway.tree.region import Region
 
 NODES, REACH = 250_000, 35.0
-"""Of the tree, and how far it reaches [m]; goals are 8 to 32 m away."""
+"""Number of nodes of the tree, and its reach [m]; goals are 8 to 32 m away."""
 WORLDS, EACH, ROUNDS = 20, 25, 5
-"""Random worlds, queries in each, and how often all of them are asked."""
+"""Number of random worlds, number of queries in each, and number of rounds over all queries."""
 LIGHT, DENSE = 40, 120
-"""Boxes: about 9 and 25 percent of the floor."""
+"""Number of boxes, which cover about 9 and 25 percent of the floor."""
 SEED = 20_000
 OURS, PLAIN, WEIGHTED = "ours", "A*", "A*, weight 2"
 MANY = 10_000
 PLACES, PLACE = 6, 30.0
-"""Worlds of each kind for the person, and their side [m]."""
+"""Number of worlds of each kind for the person, and their side [m]."""
 Result = TypeVar("Result")
 Task = Callable[[], SearchResult]
 MEDIAN_TARGET, MEAN_TARGET, WEIGHTED_TARGET, TAIL_TARGET, TRAP_TARGET = 25.0, 12.0, 2.0, 2.0, 8.0
@@ -54,16 +56,16 @@ MEDIAN_TARGET, MEAN_TARGET, WEIGHTED_TARGET, TAIL_TARGET, TRAP_TARGET = 25.0, 12
 
 @dataclass(frozen=True, eq=False)
 class _TreeRuns:
-    """Times [ms] (Q,) and costs (Q,) of all queries, by planner; a cost is NaN where there is no plan."""
+    """Times [ms] (Q,) and costs (Q,) of all queries, by planner; the cost is NaN if there is no plan."""
 
     times: dict[str, FloatArray]
     costs: dict[str, FloatArray]
     answered: list[int]
-    """By the tree, the short search and the search by a field."""
+    """Numbers of queries that the tree, the short search and the search by a field answered; (3,)."""
 
     @property
     def facts(self) -> str:
-        """Success and cost in words."""
+        """Success and cost as text."""
         found = {name: np.isfinite(costs) for name, costs in self.costs.items()}
         both = found[OURS] & found[PLAIN]
         ratio = float((self.costs[OURS][both] / self.costs[PLAIN][both]).mean())
@@ -72,12 +74,12 @@ class _TreeRuns:
         return f"{tree:.0f} % by the tree, {shares[0]:.1f} % found (A* {shares[1]:.1f}), cost {ratio:.3f} of A*'s"
 
     def row(self, name: str, peer: str, figure: Callable[[FloatArray], float], target: float | None) -> BenchRow:
-        """One figure of ours beside that of a peer."""
+        """Return a row with one figure of ours beside that of a peer."""
         return BenchRow(name, peer, _timing(self.times[OURS], figure), _timing(self.times[peer], figure), target)
 
 
 def run() -> BenchTable:
-    """All of them."""
+    """Run all tasks."""
     searcher = arc_searcher()
     moves = choose_moves(searcher.table, "go", time_weight=0.0)
     diverse_tree(moves, Region.disc(REACH), Budget(100))  # compiles
@@ -108,7 +110,7 @@ def _random_rows(trees: TreeSearch) -> list[BenchRow]:
 
 
 def _places(boxes: int) -> list[tuple[WorldFields, Query]]:
-    """Queries of people in random worlds, 8 to 32 m each."""
+    """Return queries of 8 to 32 m from starts all over random worlds."""
     rng, out = np.random.default_rng(SEED + boxes), list[tuple[WorldFields, Query]]()
     for _ in range(WORLDS):
         world, queries = random_place(rng, boxes, CELLS * CELL, (1.0, 6.0), (8.0, 32.0), 1.0, 1.0, EACH)
@@ -118,7 +120,7 @@ def _places(boxes: int) -> list[tuple[WorldFields, Query]]:
 
 
 def _person_rows() -> list[BenchRow]:
-    """The built-in person, with its whole body and all that it does, in places of 30 m; goals 3 to 12 m away."""
+    """Measure the built-in person with its whole body and all behaviours, in worlds of 30 m; goals 3 to 12 m away."""
     person = load_cast("person")
     table = action_table(person, weights=speed_weights(person, "normal"))
     discs = body_discs(person, table)
@@ -145,7 +147,7 @@ def _trap_row(trees: TreeSearch) -> BenchRow:
 
 
 def _many_rows(trees: TreeSearch) -> list[BenchRow]:
-    """Queries by the thousand in one world, each with another start; a part of them has no answer in the tree."""
+    """Measure thousands of queries in one world, each from another start; the tree cannot answer all of them."""
     fields, _ = next(random_queries(np.random.default_rng(SEED), LIGHT, 1))
     starts, goals = _scattered(fields, np.random.default_rng(SEED))
     asked = zip(starts[: WORLDS * EACH].tolist(), goals.tolist(), strict=False)
@@ -169,7 +171,7 @@ def _plain_task(searcher: Searcher, fields: WorldFields, start: Sequence[float],
 
 
 def _scattered(fields: WorldFields, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Starts (N, 3) anywhere in a world, and goals (N, 2) 8 to 32 m from them."""
+    """Return random starts (N, 3) in a world, and goals (N, 2) 8 to 32 m from them."""
     x0, y0, x1, y1 = fields.world.bounds
     starts = rng.uniform((x0, y0, -np.pi), (x1, y1, np.pi), (MANY, 3))
     angles, away = rng.uniform(-np.pi, np.pi, MANY), rng.uniform(8.0, 32.0, MANY)
@@ -178,7 +180,7 @@ def _scattered(fields: WorldFields, rng: np.random.Generator) -> tuple[FloatArra
 
 
 def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radius: float = RADIUS) -> _TreeRuns:
-    """All planners on all queries, round after round; the first one compiles and does not count."""
+    """Run all planners on all queries, in several rounds; the first round compiles and does not count."""
     free = Heuristics.of(trees.searcher.table, trees.searcher.costs, names=("heading",))
     made = {id(fields): Portfolio(trees, fields, radius, free) for fields, _ in queries}
     portfolios = [made[id(fields)] for fields, _ in queries]
@@ -206,14 +208,14 @@ def _tasks(portfolio: Portfolio, query: Query) -> dict[str, Task]:
 
 
 def _timed(task: Callable[[], Result]) -> tuple[float, Result]:
-    """Milliseconds of this thread, whatever else the machine does, and what came out."""
+    """Return the processor time of this thread for a task [ms], and the result of the task."""
     began = time.thread_time()
     result = task()
     return 1e3 * (time.thread_time() - began), result
 
 
 def _wall(task: Callable[[], object]) -> float:
-    """Milliseconds on the clock, for what several threads do."""
+    """Return the wall time of a task [ms]; used for tasks with several threads."""
     began = time.perf_counter()
     task()
     return 1e3 * (time.perf_counter() - began)

@@ -67,7 +67,7 @@ def run() -> BenchTable:
 
 
 def _scene() -> World:
-    """Boxes, cylinders and polygons anywhere, some of which can be jumped or ducked under."""
+    """Return a world of random boxes, cylinders and polygons; some of them can be jumped over or ducked under."""
     rng = np.random.default_rng(0)
     side = CELLS * CELL
     kinds = (WALL, WALL, WALL, "jump", "duck")
@@ -92,14 +92,14 @@ def _moved(obstacle: Obstacle) -> Obstacle:
 
 
 def _outline(shape: Shape, spec: GridSpec) -> list[float]:
-    """A shape grown by the radius as Pillow takes it: corners in cells, one after another."""
+    """Return the outline of a shape enlarged by the radius as Pillow takes it: x, y of each corner in turn [cells]."""
     area = drawn_geometry(shape.footprint().grown(RADIUS))
     corners: list[float] = ((shapely.get_coordinates(area.exterior) - spec.origin) / spec.cell).ravel().tolist()
     return corners
 
 
 def _filled(outlines: Sequence[list[float]], spec: GridSpec) -> npt.NDArray[np.uint8]:
-    """Outlines that have been grown already, filled; cells that are only touched are left free."""
+    """Fill outlines that are already enlarged; cells that are only touched stay free."""
     picture = Image.new("L", spec.shape[::-1])
     draw = ImageDraw.Draw(picture)
     for outline in outlines:
@@ -108,7 +108,7 @@ def _filled(outlines: Sequence[list[float]], spec: GridSpec) -> npt.NDArray[np.u
 
 
 def _by_shapely(world: World, spec: GridSpec) -> FloatArray:
-    """The squares within the radius of each obstacle, as exact as ours; only those around it are asked for."""
+    """Compute the cells within the radius of each obstacle, as exactly as ours; only nearby cells are tested."""
     x, y = (a + spec.cell * np.arange(n) for a, n in zip(spec.origin, spec.shape[::-1], strict=True))
     counts = np.zeros(spec.shape)
     for obstacle in world.obstacles:

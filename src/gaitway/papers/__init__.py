@@ -1,4 +1,4 @@
-"""The papers' tables and figures, run again: one module each."""
+"""The tables and figures of the papers, computed again: one module for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees searched backward beside A*, on the same queries, grid and checks (Lau 2009, chapters 4.7.3 and 4.7.4)."""
+"""Backward search in trees compared with A*: same queries, grid and checks (Lau 2009, chapters 4.7.3 and 4.7.4)."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ from gaitway.tree.thesis.mapping import MappedGrid, MappedThings
 from gaitway.world.exact import footprint_distance
 
 CELLS = 270
-"""Of the environment gridmap along a side, in the thesis."""
+"""Number of cells along a side of the environment gridmap in the thesis."""
 CELL, GOAL_CELL, GOAL_OVERLAP = 0.14, 0.9, 2.1
-"""Sides of cells: environment, goals and the squares around them [m]."""
+"""Sides of the environment cells, of the goal cells, and of the squares around the goal cells [m]."""
 ASTAR, WEIGHTED = "A*", "A*, weight 2"
 WEIGHTS = {ASTAR: 1.0, WEIGHTED: 2.0}
 _FINE = 0.05
-"""Distance of the points of a way at which it is looked at again [m]."""
+"""Distance between points of a path at which `cutting` checks it again [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """What one method did with Q queries."""
+    """Results of one method for Q queries."""
 
     costs: FloatArray
-    """Infinite where there is no way; (Q,)."""
+    """Cost of each path; infinite if there is none; (Q,)."""
     search: FloatArray
     """Time of the search alone [us]; (Q,)."""
     whole: FloatArray
-    """The same with what comes before and after it for each query: mapping and reset [us]; (Q,)."""
+    """Time of the search with mapping before it and reset after it [us]; (Q,)."""
     checks: FloatArray
-    """Cells that were looked up; (Q,)."""
+    """Number of cells that were looked up; (Q,)."""
     ways: tuple[IntArray, ...]
-    """Moves of each way; none where there is none."""
+    """Moves of each path; an empty array if there is no path."""
 
     @property
     def solved(self) -> BoolArray:
-        """(Q,)."""
+        """Whether each query was answered; (Q,)."""
         return np.isfinite(self.costs)
 
     @property
     def success(self) -> float:
-        """[%]."""
+        """Share of the queries that were answered [%]."""
         return 100.0 * float(self.solved.mean())
 
 
 def square_region(side: float, cell: float) -> Region:
-    """A square about the character [m]."""
+    """Return a square region of a side [m] with cells of a side [m]; the character is in its centre."""
     count = round(side / cell)
     return Region.mask(np.ones((count, count)), (-0.5 * side, -0.5 * side), cell)
 
@@ -67,19 +67,19 @@ def contest(
     who: Walker, trees: Mapping[str, Tree], queries: list[PaperQuery], cell: float, rounds: int, progress: Progress,
     weights: Mapping[str, float] = WEIGHTS,
 ) -> dict[str, Runs]:  # fmt: skip
-    """A* and trees on the same queries, by name.
+    """Run A* and the searches of some trees on the same queries, and return the results by name.
 
     Times are the medians of rounds. Each round goes through all queries, so that none finds its tree in the processor's
     cache.
 
     Args:
-        who: goes there.
-        trees: by name, all in one region.
-        queries: from one start.
+        who: character that goes to the goals.
+        trees: trees by name, all in one region.
+        queries: queries, all from the same start.
         cell: side of the environment's cells [m].
-        rounds: how many times each query is timed.
-        progress: told of rounds.
-        weights: of A*, by name.
+        rounds: number of times that each query is timed.
+        progress: called with the number of the round and of the query.
+        weights: weights of the A* searches, by name.
     """
     arena = _Arena(who, trees, cell, weights)
     things = [MappedThings.of(query.world, who.moves) for query in queries]
@@ -100,7 +100,7 @@ def contest(
 
 
 class _Arena:
-    """A* and the searches of some trees over one grid."""
+    """A* and the searches of some trees, all over one grid."""
 
     def __init__(self, who: Walker, trees: Mapping[str, Tree], cell: float, weights: Mapping[str, float]) -> None:
         goal_cell, overlap = GOAL_CELL * who.scale, GOAL_OVERLAP * who.scale
@@ -112,7 +112,7 @@ class _Arena:
         self.names = [*weights, *trees]
 
     def times(self, query: PaperQuery, things: MappedThings) -> FloatArray:
-        """Time of the search alone, and of all that the query needs [us]; (methods, 2)."""
+        """Measure the time of the search alone, and of all that the query needs [us]; (methods, 2)."""
         square, out = goal_square(self.goals, query.goal), list[tuple[float, float]]()
         mapping = _timed(self.grid.map, things, START, self.who.radius)
         for weight in self.weights.values():
@@ -127,7 +127,7 @@ class _Arena:
         return spent_on
 
     def answers(self, query: PaperQuery, things: MappedThings) -> list[tuple[float, int, IntArray]]:
-        """Cost, cells looked up, and moves of each method's way."""
+        """Return, for each method, the cost of its path, the number of cells that were looked up, and the moves."""
         square, out = goal_square(self.goals, query.goal), list[tuple[float, int, IntArray]]()
         self.grid.map(things, START, self.who.radius)
         for weight in self.weights.values():
@@ -145,7 +145,7 @@ class _Arena:
 
 
 def way_points(who: Walker, way: IntArray, spacing: float = _FINE) -> FloatArray:
-    """Places of the root along moves one after another, in the world [m]; (P, 2)."""
+    """Return positions of the root along a sequence of moves, in the world [m]; (P, 2)."""
     starts, points = who.moves.points(spacing)
     pose, out = np.array(START), [np.array([START[:2]])]
     for move in way.tolist():
@@ -155,7 +155,10 @@ def way_points(who: Walker, way: IntArray, spacing: float = _FINE) -> FloatArray
 
 
 def cutting(who: Walker, queries: list[PaperQuery], runs: Runs, cell: float) -> float:
-    """Share of the ways that cut into an obstacle by more than the diagonal of a cell, between what is checked [%]."""
+    """Return the share of paths that cut into an obstacle by more than the diagonal of a cell [%].
+
+    A path can do this between the points that the search checks.
+    """
     least, cuts = who.radius - cell * np.sqrt(2.0), list[bool]()
     for query, way in zip(queries, runs.ways, strict=True):
         if len(way):
@@ -165,7 +168,7 @@ def cutting(who: Walker, queries: list[PaperQuery], runs: Runs, cell: float) -> 
 
 
 def _timed(task: Callable[..., object], *arguments: object) -> float:
-    """Time of the thread that a call takes [us]."""
+    """Measure the processor time of this thread for a call [us]."""
     began = time.thread_time_ns()
     task(*arguments)
     return 1e-3 * (time.thread_time_ns() - began)

@@ -29,22 +29,22 @@ SCENES = (
     ("fairground", "horse"),
 )
 RUN_UP = 20.0
-"""They need so much room ahead [m]."""
+"""Free length that horses and skateboarders need ahead of their start [m]."""
 NOTES = (
     "thesis: less than 1 s of search for about 10 s of motion a character",
     "motion, search: seconds of all together; most: of the slowest search; faster: motion by all time, libraries and "
     "synthesis included; faults: violations of the audit",
 )
 HERD = 10
-"""How many horses or skateboarders go where a hundred people went, at most."""
+"""Most horses or skateboarders in a scene that was made for a hundred people."""
 STRIDE = {"skateboarder": 1.0, "horse": 1.5}
-"""How near to the goal those come who take long strides [m]."""
+"""Tolerance of the goal for characters with long strides [m]."""
 TREE_DOWN = 6.5
-"""When the tree lies in `falling_tree` [s]."""
+"""Time at which the tree lies on the ground in `falling_tree` [s]."""
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """Plan and audit all scenes; two small ones if it is to be quick. Who goes there is a part of each."""
+    """Plan and audit all pairs of a scene and a cast; only two small ones in a quick run."""
     scenes = SCENES[:2] if options.quick else SCENES
     rows, notes, ok = [], list(NOTES), True
     for number, (name, cast) in enumerate(scenes):
@@ -61,7 +61,9 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 
 
 def with_cast(scene: Scene, cast: str) -> Scene:
-    """The same scene with another kind of character: those who start well apart, with room to get going.
+    """Return the same scene with characters of another cast.
+
+    Only characters that start far from one another, with free ground ahead, are kept.
 
     Horses and skateboarders cannot turn where they stand, and so cannot leave a place that faces a wall.
     """
@@ -84,7 +86,7 @@ def with_cast(scene: Scene, cast: str) -> Scene:
 
 
 def _way_ahead(scene: Scene, start: Pose, radius: float) -> bool:
-    """Whether nothing that always stands there is in the way straight ahead."""
+    """Return whether the ground straight ahead is free of obstacles that never move."""
     x, y, heading = start
     along = np.arange(0.0, RUN_UP, 0.5)[:, None]
     points = np.array([x, y]) + along * np.array([np.cos(heading), np.sin(heading)])
@@ -111,7 +113,7 @@ def _row(name: str, cast: str, planned: Planned, violations: int) -> dict[str, A
 
 
 def _tree(planned: Planned) -> str:
-    """Who passes the tree before it falls, and who jumps over it."""
+    """Say which characters pass the tree before it falls, and which jump over it."""
     words = []
     for name, plan in planned.crowd.plans.items():
         jumps = [step.time for step in plan.steps if "jump" in step.behavior]

@@ -33,45 +33,46 @@ from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
 from gaitway.tree.thesis.mapping import MappedGrid, MappedThings
 
 QUERIES, QUICK, FEW = 1186, 60, 1500
-"""Queries, and if it is to be quick; candidates of rivals then."""
+"""Number of queries, number of queries in a quick run, and number of candidates of the other methods in a quick run."""
 CLUTTER = Clutter((1, 20), (0.5, 3.0))
-"""Chosen so that the exhaustive tree answers as many queries as the thesis's; it does not say what it drew."""
+"""Rectangles, chosen so that the exhaustive tree answers as many queries as that of the thesis. The thesis does not say
+which rectangles it used."""
 CELL, REGION_CELL, GOAL_CELL, GOAL_OVERLAP = 0.14, 0.28, 0.6, 1.4
-"""Sides of cells: environment, density, goals and the squares around them [m]; the thesis's are 14 to 28, 45 to 90 and
-105 to 210 cm."""
+"""Sides of the cells of the environment, of the region, of the goals, and of the squares around the goals [m]. In the
+thesis environment cells have 14 to 28 cm, goals 45 to 90 cm, and squares 105 to 210 cm."""
 PRUNED = (1, 2, 3, 5, 10, 30, 100)
-"""Nodes in a cell that are tried for the pruned tree."""
+"""Numbers of nodes per cell that are tried for the pruned tree."""
 OURS, BEST_PST, _TRIED = "SPST, stretch 1.5", "original PST, best k", "original PST, tried k = "
 AT = 50
-"""Size at which costs are compared [KB]."""
+"""Size of the trees whose costs are compared [KB]."""
 QUANTITIES = {
     "success": "% of the queries that are answered, here/thesis",
     "seconds": "seconds to grow a tree, here/thesis",
     "density": "density (formula 4.1), here/thesis; k are thousands",
 }
 COSTS = f"cost at {AT} KB, % of the least, here/thesis"
-"""Titles of the parts of the table."""
+"""Title of the last part of the table; `QUANTITIES` has the titles of the others."""
 
 
 class _Grown(NamedTuple):
-    """A tree and what was measured of it."""
+    """A tree and its measures."""
 
     tree: Tree
     seconds: float
-    """That it took to grow."""
+    """Time to grow the tree [s]."""
     solved: BoolArray
-    """Queries that it answers; (Q,)."""
+    """Whether the tree answers each query; (Q,)."""
     costs: FloatArray
-    """Of the ways found; (Q,)."""
+    """Cost of the path of each query; infinite if there is none; (Q,)."""
 
     @property
     def success(self) -> float:
-        """[%]."""
+        """Share of the queries that the tree answers [%]."""
         return 100.0 * float(self.solved.mean())
 
 
 Results = dict[str, dict[int, _Grown]]
-"""By method and size [KB]."""
+"""Trees and their measures, by method and then by size [KB]."""
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
@@ -113,7 +114,10 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 def _answers(
     who: Walker, trees: list[Tree], queries: list[PaperQuery], progress: Progress
 ) -> tuple[BoolArray, FloatArray]:
-    """Which queries each tree answers, and at what cost; (T, Q) each. Obstacles are mapped once for all trees."""
+    """Return whether each tree answers each query, and the cost of its path; (T, Q) each.
+
+    Obstacles are mapped once for all trees.
+    """
     cell, goal, overlap = (side * who.scale for side in (CELL, GOAL_CELL, GOAL_OVERLAP))
     grid = MappedGrid(EnvironmentMap.of(trees[0], cell).spec)
     searches = [BackwardSearch(t, EnvironmentMap.of(t, cell), GoalMap.of(t, goal, overlap), grid) for t in trees]
@@ -130,7 +134,10 @@ def _answers(
 
 
 def _methods(who: Walker, whole: Tree, seed: int, most: int | None = None) -> dict[str, Callable[[int], Tree]]:
-    """By name; called with a number of nodes. Rivals choose from so many candidates, or as many as they like."""
+    """Return functions by the name of the method; each grows a tree with a number of nodes.
+
+    The other methods choose from at most `most` candidates; None takes their defaults.
+    """
     moves, region = who.moves, whole.region
     grown: dict[str, Callable[[int], Tree]] = {
         SPST: lambda nodes: diverse_tree(moves, region, Budget(nodes), stretch=None, seed=seed),
@@ -146,11 +153,14 @@ def _methods(who: Walker, whole: Tree, seed: int, most: int | None = None) -> di
 
 
 Numbers = dict[str, dict[str, list[float | None]]]
-"""By method and quantity, one for each size."""
+"""Numbers by method and then by quantity, one for each size."""
 
 
 def _numbers(results: Results, exhaustive: _Grown, sizes: tuple[int, ...], everybody: BoolArray) -> Numbers:
-    """All of the table; costs are of queries that all methods answer at 50 KB, the exhaustive tree's being 100."""
+    """Return all numbers of the table.
+
+    Costs are those of the queries that all methods answer at 50 KB, in percent of the exhaustive tree's cost.
+    """
     out: Numbers = {}
     for name, by_size in results.items():
         ratios = 100.0 * by_size[AT].costs[everybody] / exhaustive.costs[everybody]
@@ -213,7 +223,10 @@ def _table(
 
 def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[Claim]:
     def least(baselines: tuple[str, ...], quantity: str, sign: float, leaving: int = 0) -> bool:
-        """Whether SPST has less than all of them, or more if the sign is -1, leaving so many of the smallest out."""
+        """Return whether SPST has less of a quantity than all of some baselines, or more if the sign is -1.
+
+        The smallest `leaving` sizes are left out.
+        """
         own = numbers[SPST][quantity]
         return all(
             sign * (own[k] or 0.0) < sign * (numbers[baseline][quantity][k] or 0.0)
@@ -234,13 +247,13 @@ def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[Claim]:
 
 
 def _of_thesis(name: str, quantity: str, size: int) -> float | None:
-    """The thesis's number, if it has one."""
+    """Return the number of the thesis, or None."""
     own = THESIS.get(PST if name == BEST_PST else name)
     return None if own is None else own[quantity][SIZES.index(size)]
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for numbers."""
+    """Return a shorter name, so that the numbers fit into the line."""
     return name.replace("original ", "").replace("Branicky et al.", "Branicky").replace("Erickson and", "Erickson,")
 
 
@@ -249,7 +262,7 @@ def _cell(here: float, thesis: float | None) -> str:
 
 
 def _words(value: float) -> str:
-    """Three digits or so."""
+    """Return a number with about three digits."""
     if value >= 10_000.0:
         return f"{value / 1000.0:.0f}k"
     if value < 0.1:
@@ -287,15 +300,15 @@ def _charts(numbers: Numbers, sizes: tuple[int, ...]) -> tuple[Chart, ...]:
 
 
 NODES = 826
-"""Of the trees of figure 4.10."""
+"""Number of nodes of the trees of figure 4.10."""
 _WIDTH, _COLUMNS = 900, 2
 
 
 def tree_sheet(trees: Mapping[str, Tree]) -> Image.Image:
-    """Trees by name, side by side in rows of two.
+    """Draw trees with their names in rows of two.
 
     Raises:
-        GaitwayError: if there is none.
+        GaitwayError: if there is no tree.
     """
     if not trees:
         raise GaitwayError("a sheet of no trees; give one or more")

@@ -39,22 +39,22 @@ from gaitway.world.shapes import Box
 from gaitway.world.world import World
 
 QUERIES, WHOLE, ROUNDS = 1774, 500, 3
-"""Queries, those that whole bodies are planned for, and how often each is timed."""
+"""Number of queries, number of queries for whole bodies, and number of times that each is timed."""
 QUICK, QUICK_NODES = 40, 0.1
-"""Queries if it is to be quick, and share of the nodes."""
+"""Number of queries in a quick run, and share of the nodes that its trees have."""
 CLUTTER = Clutter((2, 30), (0.5, 4.0))
-"""Chosen so that A* answers as many queries as the thesis's."""
+"""Rectangles, chosen so that A* answers as many queries as in the thesis."""
 RANDOM, BODIES = "random queries: % of A*'s, here/thesis", "the same, whole bodies: % of A*'s"
-"""Parts of the table."""
+"""Titles of the first two parts of the table."""
 SMALL, LARGE, BOUNDED = "SPST, 25 MB", "SPST, 50 MB", "stretch 1.5, 25 MB"
 C_SHAPES = ((3.0, 4.0), (5.0, 8.0))
-"""Half the width, and depth [m]."""
+"""Half the width, and the depth, of each C-shaped obstacle [m]."""
 _WALL, _NEAR = 0.6, 3.0
-"""Thickness of the C's walls, and how far start and goal are from it [m]."""
+"""Thickness of the C's walls, and distance of start and goal from the C [m]."""
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """All queries, all planners."""
+    """Run all planners on all queries."""
     who, count = walker(options.library), QUICK if options.quick else QUERIES
     region = region_of(who)
     share = QUICK_NODES if options.quick else 1.0
@@ -85,14 +85,14 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 
 
 def region_of(who: Walker) -> Region:
-    """The large place, 270 cells of 14 cm a side, with the start in its middle."""
+    """Return the large region: 270 cells of 14 cm along each side, with the start in its centre."""
     return square_region(CELLS * CELL * who.scale, 2.0 * CELL * who.scale)
 
 
 def grow(
     who: Walker, region: Region, seed: int, share: float, progress: Progress
 ) -> tuple[dict[str, Tree], dict[str, float]]:
-    """The trees by name, and how long they took [s]."""
+    """Grow the trees, and return them and their times [s] by name."""
     recipes: dict[str, tuple[float, float | None]] = {LARGE: (50e3, None), SMALL: (25e3, None), BOUNDED: (25e3, 1.5)}
     diverse_tree(who.moves, region, Budget(10))  # compiles
     trees, seconds = {}, {}
@@ -106,7 +106,10 @@ def grow(
 
 
 def _trap(who: Walker, region: Region, half: float, depth: float) -> tuple[PaperQuery, PaperQuery]:
-    """Around a C, into which A* goes from the start, and around one into which a tree's search goes from the goal."""
+    """Return two queries around a C: one that opens towards the start, and one that opens towards the goal.
+
+    A* runs into the first C from the start. A tree's search runs into the second C from the goal.
+    """
     pair = []
     for opens in (-1.0, 1.0):
         back = _NEAR + (depth if opens < 0.0 else 0.0)
@@ -123,13 +126,13 @@ def _times(who: Walker, point: tuple[float, float]) -> tuple[float, float]:
 
 
 def solved_by_all(runs: Mapping[str, Runs] | Mapping[str, PlannerRuns]) -> BoolArray:
-    """Queries that everybody answers; (Q,)."""
+    """Return whether each query is answered by all methods; (Q,)."""
     out: BoolArray = np.logical_and.reduce([one.solved for one in runs.values()])
     return out
 
 
 def percent(values: FloatArray, base: FloatArray, which: BoolArray) -> float:
-    """Mean of what single queries take or cost in percent of a base, as the thesis has it."""
+    """Return the mean ratio of each query's value to its base [%]; the thesis computes it in the same way."""
     ratios = values[which] / np.maximum(base[which], 1e-9)
     return 100.0 * float(ratios.mean()) if len(ratios) else float("nan")
 
@@ -166,7 +169,10 @@ def _body_data(bodies: Mapping[str, PlannerRuns]) -> list[dict[str, Any]]:
 def _c_data(
     shapes: Sequence[tuple[float, float]], in_c: Mapping[str, Runs], bodies: Mapping[str, PlannerRuns]
 ) -> list[dict[str, Any]]:
-    """Actual values: microseconds, cells, cost. A* has the C in front of it, the trees have it in front of the goal."""
+    """Return absolute values: times [us], cells and costs.
+
+    A* has the C in front of the start; the trees have it in front of the goal.
+    """
     out = []
     for number, (half, depth) in enumerate(shapes):
         case = f"C of {2 * half:g} x {depth:g} m: actual values, times in us, here/thesis"
@@ -195,7 +201,7 @@ def _row(case: str, method: str) -> dict[str, Any]:
 
 
 def _rows(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The table in words: here/thesis. What a part has no numbers of is left out of it."""
+    """Return the table as text: values here/values of the thesis. A part has only the columns with numbers."""
     columns = {"time": "search", "with_mapping": "+ mapping", "faster_median": "faster", "checks": "checks",
                "success": "success", "cost": "cost"}  # fmt: skip
     of_part = {case: [row for row in data if row["case"] == case] for case, _ in _parts(data)}
@@ -208,7 +214,7 @@ def _rows(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _parts(data: list[dict[str, Any]]) -> tuple[tuple[str, int], ...]:
-    """Cases, and how many rows each has."""
+    """Return the cases and their numbers of rows."""
     cases = [row["case"] for row in data]
     return tuple((case, cases.count(case)) for case in dict.fromkeys(cases))
 
@@ -219,7 +225,7 @@ def _words(here: float | None, thesis: float | None = None) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits or so."""
+    """Return a number with about three digits."""
     if value >= 200.0 or value == round(value):
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10.0 else f"{value:.2f}"
@@ -230,7 +236,7 @@ def _thesis(table: Mapping[str, Mapping[str, float]], name: str, quantity: str) 
 
 
 def _faster(values: FloatArray, base: FloatArray, which: BoolArray) -> float:
-    """How many times faster the median query is."""
+    """Return the median over queries of how many times faster a method is than its base."""
     return float(np.median(base[which] / np.maximum(values[which], 1e-9))) if which.any() else float("nan")
 
 
@@ -255,7 +261,7 @@ def _conditions(runs: Mapping[str, Runs], count: int, seconds: Mapping[str, floa
 
 
 def _planners_in_words(planners: Planners, bodies: Mapping[str, PlannerRuns]) -> str:
-    """What whole bodies were planned by, and who answered."""
+    """Describe the planners of whole bodies, and which of them answered how many queries."""
     tree, short, field = planners.answered.tolist()
     hits = sum(int(one.hits.sum()) for one in bodies.values())
     return (

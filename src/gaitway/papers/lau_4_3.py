@@ -18,11 +18,11 @@ from gaitway.papers.walkers import NODE, nodes_of, walker
 from gaitway.tree.building.growing import Budget, diverse_tree
 
 GRIDS = (270, 540, 1080)
-"""Cells along a side."""
+"""Numbers of cells along a side."""
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """The same queries over all grids."""
+    """Run the same queries over all grids."""
     who, count = walker(options.library), QUICK if options.quick else QUERIES
     region = region_of(who)
     nearest = 0.5 * (GOAL_CELL + GOAL_OVERLAP) * who.scale

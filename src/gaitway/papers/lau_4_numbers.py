@@ -1,10 +1,10 @@
-"""What the thesis reports of its trees (Lau 2009, tables 4.1 to 4.3)."""
+"""Numbers that the thesis reports of its trees (Lau 2009, tables 4.1 to 4.3)."""
 
 from __future__ import annotations
 
 SPST, PST, IP = "SPST", "original PST, k = 100", "Branicky et al. I-P"
 SIZES = (250, 100, 50, 25, 10, 5)
-"""Of trees in table 4.1 [KB]."""
+"""Sizes of the trees in table 4.1 [KB]."""
 TABLE_1: dict[str, dict[str, tuple[float | None, ...]]] = {
     SPST: {
         "success": (73.44, 71.75, 69.48, 67.88, 54.55, 39.38),
@@ -42,22 +42,22 @@ TABLE_1: dict[str, dict[str, tuple[float | None, ...]]] = {
         "spread": (None, None, 8.22, None, None, None),
     },
 }
-"""Table 4.1, by size."""
+"""Table 4.1: quantities by method, one value for each size."""
 EXHAUSTIVE = 71.16
-"""Queries that the thesis's exhaustive tree answers [%]."""
+"""Share of the queries that the thesis's exhaustive tree answers [%]."""
 TABLE_2 = {
     "A*": {"time": 100.0, "checks": 100.0, "success": 97.91, "cost": 100.0},
     "A*, weight 2": {"time": 79.42, "checks": 12.31, "success": 97.91, "cost": 105.12},
     "SPST, 50 MB": {"time": 0.47, "checks": 7.27, "success": 94.76, "cost": 113.80},
     "SPST, 25 MB": {"time": 0.44, "checks": 4.23, "success": 93.63, "cost": 115.48},
 }
-"""Table 4.2, random queries: % of A*, but for the success."""
+"""Table 4.2, random queries: time, checks and cost in percent of those of A*, and success [%]."""
 TABLE_2_C = {
     "A*": {"time": 2_411_505, "checks": 2_885_740, "cost": 786},
     "A*, weight 2": {"time": 1_276_468, "checks": 1_559_632, "cost": 846},
     "SPST, 25 MB": {"time": 461, "checks": 210, "cost": 884},
 }
-"""Table 4.2, the C: microseconds, cells, and cost."""
+"""Table 4.2, the C-shaped obstacle: time [us], number of cells that were looked up, and cost."""
 TABLE_3 = {
     "A*": {
         270: {"time": 100.0, "micro": 104_880, "success": 97.91},
@@ -70,4 +70,5 @@ TABLE_3 = {
         1080: {"time": 0.80, "micro": 2_652, "success": 94.76},
     },
 }
-"""Table 4.3, by cells a side: % of A*, microseconds of those that were answered, and success [%]."""
+"""Table 4.3, by number of cells along a side: time in percent of that of A*, mean time of answered queries [us], and
+success [%]."""

@@ -14,32 +14,32 @@ from gaitway.world.shapes import Box
 from gaitway.world.world import World
 
 START = (3.0, -2.0, 0.6)
-"""Where everybody stands in the world: x, y [m] and heading [rad]. A tree's root is there."""
+"""Pose of the character in the world: x, y [m] and heading [rad]. The tree's root is there."""
 _HEIGHT = 2.0
 _MARGIN = 2.0
-"""How far the border of a world stays from the region [m]."""
+"""Least distance between the border of a world and the region [m]."""
 
 
 @dataclass(frozen=True)
 class Clutter:
-    """How many rectangles there are, and how large; all numbers between two are as likely."""
+    """Number and size of random rectangles; every value between the two limits is equally likely."""
 
     counts: tuple[int, int]
     sides: tuple[float, float]
-    """[m]."""
+    """Shortest and longest side [m]."""
 
     def scaled(self, by: float) -> Clutter:
-        """With sides so many times as long."""
+        """Return the same rectangles with sides multiplied by a factor."""
         return Clutter(self.counts, (by * self.sides[0], by * self.sides[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class PaperQuery:
-    """Get from `START` to a goal."""
+    """A query: find a path from `START` to a goal."""
 
     world: World
     goal: tuple[float, float]
-    """In the tree's frame [m]."""
+    """Goal in the tree's frame: x, y [m]."""
 
     @property
     def world_goal(self) -> tuple[float, float]:
@@ -51,15 +51,15 @@ class PaperQuery:
 def random_queries(
     region: Region, clutter: Clutter, radius: float, nearest: float, count: int, seed: int
 ) -> list[PaperQuery]:
-    """Queries with goals in a region and rectangles that overlap it.
+    """Draw random queries with goals in a region, and rectangles that overlap it.
 
     Args:
-        region: of the tree.
-        clutter: the rectangles.
-        radius: of the body, which collides neither at the start nor at the goal [m].
-        nearest: goals are farther than this from the start along x or y [m].
-        count: how many queries.
-        seed: of all of them.
+        region: region of the tree.
+        clutter: number and size of the rectangles.
+        radius: radius of the body, which collides neither at the start nor at the goal [m].
+        nearest: least distance of the goal from the start along x or along y [m].
+        count: number of queries.
+        seed: seed of all random choices.
     """
     rng, out, bounds = np.random.default_rng(seed), list[PaperQuery](), world_bounds(region)
     while len(out) < count:
@@ -73,7 +73,7 @@ def random_queries(
 
 
 def world_bounds(region: Region) -> tuple[float, float, float, float]:
-    """Of a world around somebody at `START`, in which a region has room: xmin, ymin, xmax, ymax [m]."""
+    """Return the bounds of a world that holds a region around `START`: xmin, ymin, xmax, ymax [m]."""
     x0, y0, x1, y1 = region.spec.bounds
     corners = planar.transform_points(START, np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
     low, high = corners.min(axis=0) - _MARGIN, corners.max(axis=0) + _MARGIN
@@ -81,7 +81,7 @@ def world_bounds(region: Region) -> tuple[float, float, float, float]:
 
 
 def occupied(query: PaperQuery, region: Region) -> float:
-    """Share of a region's cells whose middle lies in a rectangle."""
+    """Return the share of a region's cells whose centre lies in a rectangle."""
     middles = region.spec.all_centers()[region.inside]
     places = planar.transform_points(START, middles)
     covered = np.zeros(len(middles), np.bool_)
@@ -92,7 +92,7 @@ def occupied(query: PaperQuery, region: Region) -> float:
 
 
 def _boxes(region: Region, clutter: Clutter, rng: np.random.Generator) -> list[Box]:
-    """Rectangles of the tree's frame that overlap a region."""
+    """Draw rectangles in the tree's frame that overlap a region."""
     x0, y0, x1, y1 = region.spec.bounds
     margin, boxes = 0.5 * clutter.sides[1], list[Box]()
     wanted = int(rng.integers(clutter.counts[0], clutter.counts[1] + 1))
@@ -106,7 +106,7 @@ def _boxes(region: Region, clutter: Clutter, rng: np.random.Generator) -> list[B
 
 
 def _overlaps(box: Box, region: Region) -> bool:
-    """Whether some point of a rectangle is in a region; points are half a cell apart."""
+    """Return whether some point of a rectangle lies in a region; points are half a cell apart."""
     counts = [int(np.ceil(side / (0.5 * region.spec.cell))) + 1 for side in box.size]
     along, across = (np.linspace(-0.5 * side, 0.5 * side, n) for side, n in zip(box.size, counts, strict=True))
     local = np.stack(np.meshgrid(along, across), axis=-1).reshape(-1, 2)
@@ -116,7 +116,7 @@ def _overlaps(box: Box, region: Region) -> bool:
 
 
 def _away(box: Box, points: FloatArray) -> FloatArray:
-    """Distance of points (..., 2) from a rectangle [m]; (...)."""
+    """Return the distance of points (..., 2) from a rectangle [m]; (...)."""
     c, s = np.cos(box.yaw), np.sin(box.yaw)
     from_middle = points - np.array(box.center)
     local = np.stack(

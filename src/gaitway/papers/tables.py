@@ -1,4 +1,4 @@
-"""What running a paper's results again yields, and the papers by name."""
+"""Tables of computed results beside those of the papers, and the list of papers by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gaitway.core.errors import GaitwayError
 from gaitway.papers.charts import Chart, can_draw, draw_chart
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done and how much there is."""
+"""Function that is called with the current task, the finished amount, and the total amount or None."""
 
 PAPERS = {
     "lau-3": "Lau 2009, chapter 3: behaviour planning",
@@ -28,56 +28,56 @@ PAPERS = {
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
 }
-"""Every result that is run again; `lau-3` is module `lau_3`, whose `run(progress, options)` makes the table."""
+"""Names and titles of all results. The module of `lau-3` is `lau_3`; its `run(progress, options)` makes the table."""
 
 
 @dataclass(frozen=True)
 class PaperOptions:
-    """How results are run again."""
+    """Options of a run."""
 
     library: str = "person"
-    """Whose motion."""
+    """Name of the library whose motion is used."""
     quick: bool = False
-    """Few queries, to see that it works; the numbers mean little."""
+    """Whether to run only a few queries, to see that the code works; the numbers then mean little."""
     seed: int = 0
-    """Of all that is random."""
+    """Seed of all random choices."""
     mocap: Path | None = None
-    """Folder of captures to use, where a paper is about captures; else the library's motion."""
+    """Folder of captures, for papers about captures. Without it, the library's motion is used."""
 
 
 class Claim(NamedTuple):
-    """Something that a paper says."""
+    """A statement of a paper."""
 
     words: str
     holds: bool
-    """Whether it is so here."""
+    """Whether the statement is true here."""
     ours: bool = True
-    """Whether we say so too, so that it must be."""
+    """Whether gaitway makes the same statement, so that it must be true."""
 
     @property
     def note(self) -> str:
-        """In a line."""
+        """One line of text."""
         return f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.words}"
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of results beside what the paper says."""
+    """A table of results beside those of the paper."""
 
     title: str
     rows: tuple[dict[str, Any], ...]
-    """In words, for people; those of one part have the same keys."""
+    """Rows as text for readers; the rows of one part have the same keys."""
     notes: tuple[str, ...] = ()
-    """What the paper reports, and what else was seen; one line each."""
+    """Notes about what the paper reports and what else was found; one line each."""
     ok: bool = True
-    """Whether what the paper claims holds here too."""
+    """Whether the claims of the paper that gaitway makes too are true here."""
     parts: tuple[tuple[str, int], ...] = ()
-    """Titles of the parts that the rows fall into, and how many rows each has; one part if there are none."""
+    """Title and number of rows of each part of the table; empty if there is only one part."""
     data: tuple[dict[str, Any], ...] = ()
-    """One number of the table a row, beside the paper's, for programs; the rows themselves where it is left out."""
+    """Rows for programs, each with one number and that of the paper; if empty, `rows` is used instead."""
     charts: tuple[Chart, ...] = ()
     pictures: tuple[tuple[str, Callable[[], Image.Image]], ...] = ()
-    """Names of further pictures, and what draws them."""
+    """Names of further pictures, and the functions that draw them."""
 
     @property
     def sections(self) -> list[tuple[str, list[dict[str, Any]]]]:
@@ -90,15 +90,15 @@ class PaperTable:
 
 
 def kept(claims: Iterable[Claim]) -> bool:
-    """Whether all that we say holds."""
+    """Return whether all statements that gaitway makes too are true."""
     return all(claim.holds for claim in claims if claim.ours)
 
 
 def run_paper(name: str, progress: Progress | None = None, options: PaperOptions | None = None) -> PaperTable:
-    """Run the results of a paper again.
+    """Compute the results of a paper again.
 
     Raises:
-        GaitwayError: if there is none of that name, or its library is not to be had.
+        GaitwayError: if there is no paper of that name, or its library cannot be loaded.
     """
     if name not in PAPERS:
         raise GaitwayError(f"no paper '{name}'; there are {', '.join(PAPERS)}")
@@ -108,9 +108,9 @@ def run_paper(name: str, progress: Progress | None = None, options: PaperOptions
 
 
 def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
-    """Write a table as CSV, and its charts and pictures as PNG, into a folder, which is made if there is none.
+    """Write a table as CSV, and its charts and pictures as PNG, into a folder; the folder is made if necessary.
 
-    Charts are left out where matplotlib is not installed; `charts.can_draw` tells.
+    Charts are left out if matplotlib is not installed, see `charts.can_draw`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, rows = folder / f"{name}.csv", table.data or table.rows

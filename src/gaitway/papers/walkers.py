@@ -1,4 +1,4 @@
-"""Whose trees the papers' tables grow: the moves of a library, and how large everything is for them."""
+"""Characters whose trees the papers' tables grow: their moves, and the scale of all lengths for them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from gaitway.tree.building.growing import exhaustive_size
 from gaitway.tree.moves import Moves, choose_moves
 
 NODE = 50
-"""Bytes that a node takes in the thesis, about; sizes of trees become numbers of nodes by it."""
+"""Approximate number of bytes of a node in the thesis, to convert sizes of trees into numbers of nodes."""
 _STRIDE = 1.3
-"""Mean length of the moves that lengths are given for [m]: those of the built-in person."""
+"""Mean length of the moves of the built-in person [m]. Lengths in the tables are given for this person."""
 _AHEAD = 0.5
-"""Moves that do not get on by so much are left out [m]."""
+"""Least distance ahead that a move must cover to be used [m]."""
 _LARGEST = 60_000
 """Most nodes of an exhaustive tree; the thesis's has about 40,000."""
 
 
 class Walker(NamedTuple):
-    """Somebody who goes forward and turns a little, as the thesis's trees do (figure 4.10)."""
+    """A character that goes forward and turns a little, as in the thesis's trees (figure 4.10)."""
 
     name: str
     moves: Moves
     radius: float
-    """Of the body [m]."""
+    """Radius of the body [m]."""
     scale: float
-    """What lengths given for a person are multiplied by: moves of others are longer."""
+    """Factor of lengths that are given for the built-in person; moves of other characters are longer."""
     levels: int
-    """Of the exhaustive tree that is about as large as the thesis's of five."""
+    """Number of levels of an exhaustive tree that is about as large as the thesis's tree of five levels."""
 
     @property
     def words(self) -> str:
-        """What moves there are, in a line."""
+        """Description of the moves in one line."""
         table = self.moves.table
         names = [table.behaviors[b] for b in table.behavior[self.moves.actions].tolist()]
         size = exhaustive_size(self.moves, self.levels)
@@ -49,10 +49,10 @@ class Walker(NamedTuple):
 
 
 def walker(library: str) -> Walker:
-    """Of a cast: the state in which the most moves go ahead, and those moves.
+    """Return the character of a cast. Its moves are those of the state in which most moves go ahead.
 
     Raises:
-        GaitwayError: if there is no such cast, or it never goes ahead twice.
+        GaitwayError: if there is no such cast, or it has no moves that go ahead one after another.
     """
     table = action_table(load_cast(library))
     ahead = (table.moves[:, 0] >= _AHEAD) & (np.abs(table.moves[:, 2]) < 0.5 * np.pi)
@@ -70,5 +70,5 @@ def walker(library: str) -> Walker:
 
 
 def nodes_of(kilobytes: float) -> int:
-    """Nodes of a tree of the thesis of so many thousand bytes."""
+    """Return the number of nodes of a tree of the thesis of a size [KB]."""
     return round(1000 * kilobytes / NODE)

@@ -34,49 +34,52 @@ from gaitway.world.exact import footprint_distance
 from gaitway.world.world import World
 
 NODES, STRETCH = 320_000, 1.2
-"""Of the tree, which takes 8 MB with its lists, and by how much its ways may be dearer than the cheapest."""
+"""Number of nodes of the tree, which takes 8 MB with its lists, and greatest ratio of the cost of its paths to the
+least cost."""
 TOLERANCE = 1.0
-"""How near to a goal plans end [m], about as near as the square of a goal's cell."""
+"""Tolerance of the goal [m], about as large as the square of a goal's cell."""
 CELL = 0.14
 """Side of the cells of the distance field, which is exact near obstacles [m]."""
 PLAIN, WEIGHTED, TREE, OURS = "A*", "A*, weight 2", "tree alone", "portfolio"
 _TOUCH = 0.03
-"""Discs keep more than this from bodies, and near a start planners make use of it [m]."""
+"""Depth by which the discs of a plan may overlap an obstacle without counting as a contact [m]. Discs are larger than
+bodies by more than this, and planners make use of it near a start."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlannerRuns:
-    """What one planner did with Q queries."""
+    """Results of one planner for Q queries."""
 
     costs: FloatArray
-    """Infinite where there is no plan; (Q,)."""
+    """Cost of each plan; infinite if there is none; (Q,)."""
     times: FloatArray
-    """Of whole calls from Python [us]; (Q,)."""
+    """Times of whole calls from Python [us]; (Q,)."""
     hits: BoolArray
-    """Whether the plan's bodies touch an obstacle, by exact distances; (Q,)."""
+    """Whether a body of each plan touches an obstacle, by exact distances; (Q,)."""
 
     @property
     def solved(self) -> BoolArray:
-        """(Q,)."""
+        """Whether each query was answered; (Q,)."""
         return np.isfinite(self.costs)
 
 
 class Planners:
-    """A* and the portfolio of one library.
+    """A* and the portfolio for one library.
 
     Attributes:
-        tree_seconds: that the tree took to grow and to prepare.
-        answered: how many queries of the last run the tree, the short search and the search by a field answered.
+        tree_seconds: time to grow and to prepare the tree [s].
+        answered: numbers of queries of the last run that the tree, the short search and the search by a field answered;
+            (3,).
     """
 
     def __init__(self, who: Walker, region: Region, seed: int, nodes: int = NODES) -> None:
-        """Prepare a library.
+        """Prepare planners for a library.
 
         Args:
-            who: goes there, at a normal speed.
-            region: of the tree.
-            seed: of the tree.
-            nodes: of the tree.
+            who: character that goes to the goals, at normal speed.
+            region: region of the tree.
+            seed: seed of the tree.
+            nodes: number of nodes of the tree.
         """
         library = load_cast(who.name)
         self.table: ActionTable = action_table(library, weights=speed_weights(library, "normal"))
@@ -94,7 +97,10 @@ class Planners:
         self._free = Heuristics.of(self.table, self.searcher.costs, names=("heading",))
 
     def run(self, queries: list[PaperQuery], progress: Progress) -> dict[str, PlannerRuns]:
-        """All planners on all queries, by name; the first three queries are run twice, to compile."""
+        """Run all planners on all queries, and return the results by name.
+
+        The first three queries are run twice, because the first run compiles.
+        """
         names = (PLAIN, WEIGHTED, TREE, OURS)
         costs = {name: np.full(len(queries), np.inf) for name in names}
         times = {name: np.zeros(len(queries)) for name in names}
@@ -122,7 +128,7 @@ class Planners:
         return {name: PlannerRuns(costs[name], times[name], hits[name]) for name in names}
 
     def _behaviors(self, root: str) -> list[str]:
-        """What goes on in a state, and what comes to rest from there."""
+        """Return the behaviours that begin in a state and end in it or at rest."""
         table, state = self.table, self.table.state(root)
         ends = (table.end_state == state) | table.rest[table.end_state]
         wanted = (table.start_state == state) & ends & ~table.idle & (table.kind < 0)
@@ -142,7 +148,7 @@ class Planners:
         }
 
     def _hits(self, result: SearchResult, world: World) -> bool:
-        """Whether a body on the way touches something: all its discs, and exact distances from footprints."""
+        """Return whether a body of a plan touches an obstacle: all its discs, by exact distances from footprints."""
         if not result.found or result.plan is None:
             return False
         own, actions = list[FloatArray](), dict(zip(self.table.clips, range(len(self.table)), strict=True))
