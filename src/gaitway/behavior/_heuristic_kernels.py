@@ -68,7 +68,7 @@ def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> Heu
 
 @kernel(borrows=True)
 def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
-    """As `estimate_at`, for Python."""
+    """Return an estimate of the least cost from a pose to the goal; `estimate_at` for callers in Python."""
     return estimate_at(x, y, heading, state, arrays)
 
 
@@ -77,9 +77,9 @@ def estimate_at(x: float, y: float, heading: float, state: int, arrays: Heuristi
     """Return an estimate of the least cost from a pose to the goal.
 
     Args:
-        x: [m].
-        y: [m].
-        heading: [rad].
+        x: x of the pose [m].
+        y: y of the pose [m].
+        heading: heading of the pose [rad].
         state: state of the behaviour graph, as numbered by `space.states.States`.
         arrays: estimates for the goal.
     """

@@ -36,13 +36,13 @@ def near_excess(
 
     Args:
         move_starts: first move that leads to each state, and M at the end; (S + 1,).
-        move_from: the state that each begins in; (M,).
-        moves: (M, 4).
+        move_from: state that each move begins in; (M,).
+        moves: x, y [m], turn [rad] and cost of each move; (M, 4).
         rest: whether a plan may end in each state; (S,).
         per_metre: least cost of a metre [1/m].
-        tolerance: of the goal [m].
+        tolerance: tolerance of the goal [m].
         cell: side of a cell [m].
-        count: cells on each side; the character is in the middle.
+        count: number of cells on each side; the character is in the middle.
     """
     states, middle = len(rest), 0.5 * count
     most = middle * cell
@@ -100,16 +100,17 @@ def far_excess(
 ) -> FloatArray:
     """Return the cost beyond the straight line to a far goal, by state and direction from -pi on; (S, count).
 
-    It holds for paths that once go straighter than `rate`, the excess as a part of the straight line, and end at rest.
+    It holds for paths that end at rest and have at least one almost straight move: the cost of that move exceeds the
+    cost of its straight line by less than `rate` times the latter.
 
     Args:
-        move_starts: as of `near_excess`.
-        move_from: as of `near_excess`.
-        moves: as of `near_excess`.
-        rest: as of `near_excess`.
+        move_starts: first move that leads to each state, and M at the end; (S + 1,).
+        move_from: state that each move begins in; (M,).
+        moves: x, y [m], turn [rad] and cost of each move; (M, 4).
+        rest: whether a plan may end in each state; (S,).
         per_metre: least cost of a metre [1/m].
-        rate: see above.
-        count: directions.
+        rate: greatest excess of the almost straight move, as a share of the cost of its straight line.
+        count: number of directions.
     """
     states = len(rest)
     best = np.full((2, states, count), np.inf)  # [1]: has gone straight already

@@ -190,7 +190,7 @@ def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, node: int,
     a: int, kind: int, t: float, leave: float, noted: bool,
 ) -> int:  # fmt: skip
-    """Return whether an action that begins at time t passes its obstacles and meets nobody; if not, note whom.
+    """Return whether an action from time t on passes its obstacles and meets no character; if not, note the blocker.
 
     Other characters may be nearer than usual by as much as `leave` [m].
 
@@ -308,7 +308,7 @@ def depart(
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
     noted: bool,
 ) -> None:  # fmt: skip
-    """Among traffic, add an action as soon as it is free, and again for each later safe interval of its end.
+    """Add an action among traffic as soon as it is free, and again for each later safe interval of its end.
 
     Args:
         library: the actions.
@@ -321,10 +321,10 @@ def depart(
         a: the action; static obstacles do not block it.
         state: state after it.
         kind: kind of obstacle that it passes, or `ORDINARY`.
-        x: where it ends [m].
-        y: [m].
-        heading: [rad].
-        h: estimate from there.
+        x: x of the end of the action [m].
+        y: y of the end of the action [m].
+        heading: heading at the end of the action [rad].
+        h: estimate of the cost from that end to the goal.
         noted: whether to note who blocks it.
     """
     states, table, counts, actions = memory.states, memory.table, memory.counts, library.actions

@@ -19,24 +19,26 @@ EMPTY = -1
 """Key of an unused entry of the table."""
 # columns of `SearchMemory`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
-"""Of `counts`: nodes, nodes in the queue, expanded nodes, tested actions, the node nearest to the goal, the nearest one
-at rest, notes, and entries of the table in use."""
+"""Entries of `counts`: nodes, nodes in the queue, expanded nodes, tested actions, the node nearest to the goal, the
+nearest one at rest, notes, and entries of the table in use."""
 NODE_X, NODE_Y, NODE_HEADING, NODE_TIME, NODE_COST, NODE_ESTIMATE = range(6)
-"""Of `states`: pose [m, rad], time [s], cost so far, and estimate of the rest."""
+"""Columns of `states`: pose [m, rad], time [s], cost so far, and estimate of the remaining cost."""
 PARENT, ACTION, STATE, ENTRY, WAITS = range(5)
-"""Of `links`: parent node, action from there, state, entry of the table, and resting clips before the action."""
+"""Columns of `links`: parent node, action from there, state, entry of the table, and number of resting clips before the
+action."""
 HEAP_COST, HEAP_NODE = range(2)
-"""Of `heap`: total cost, and node."""
+"""Columns of `heap`: total cost, and node."""
 KEY, BEST_NODE = range(2)
-"""Of `table`: key of a bin, and the best node in it."""
+"""Columns of `table`: key of a bin, and the best node in it."""
 LEAST, LEAST_AT_REST, SHORTFALL = range(3)
-"""Of `nearest`: least estimate of any node, least one of a node at rest, and the room that the start lacks [m]."""
+"""Entries of `nearest`: least estimate of any node, least estimate of a node at rest, and the room that the start lacks
+[m]."""
 CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
-"""Of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
+"""Columns of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
 STOOD, NO_MORE = range(2)
-"""Of `stood`: known number of resting clips that are free at the node, and whether no more are."""
+"""Entries of `stood`: known number of resting clips that are free at the node, and whether no more are free."""
 NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
-"""Of `notes`: what blocked an action, where [m], and its kind or owner."""
+"""Columns of `notes`: kind of the blocker of an action, its x, y [m], and its kind of obstacle or owner."""
 
 
 class SearchMemory(NamedTuple):
@@ -61,7 +63,7 @@ class SearchMemory(NamedTuple):
     chosen: IntArray
     """These actions, and their bins; (B, 4)."""
     stood: IntArray
-    """How often a character can stand still at the node that is expanded; (2,)."""
+    """Number of times that a character can stand still at the node that is expanded, and whether that is all; (2,)."""
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
 

@@ -57,7 +57,7 @@ class CrowdPlan:
     libraries: Mapping[str, Library]
     """Library that each character was planned with."""
     rounds: int
-    """How often all characters were planned."""
+    """Number of rounds in which all characters were planned."""
     seconds: float
     """Total time, loading of libraries included [s]."""
     search_seconds: float
@@ -91,7 +91,7 @@ def plan_crowd(
         scene: the place and the characters.
         libraries: libraries that are loaded already.
         seed: seed of orders and of the choice among clips; None takes the scene's.
-        rounds: how often to plan all characters at most.
+        rounds: largest number of rounds in which all characters are planned.
         progress: called with "libraries" or "characters", how many are done, and how many there are.
         planners: planners by name; None takes those of `gaitway.planners` that the characters ask for.
 

@@ -42,7 +42,7 @@ def least_per_metre(table: ActionTable, costs: FloatArray) -> float:
 
     Args:
         table: the actions.
-        costs: of each of them; (A,).
+        costs: cost of each action; (A,).
     """
     length = np.hypot(table.moves[:, 0], table.moves[:, 1])
     going = length > _STILL
@@ -60,7 +60,7 @@ class ObstacleFreeCost:
     near: Values
     """Cost by state, and by y and x of the goal in the character's frame; (S, N, N)."""
     rates: FloatArray
-    """(K,)."""
+    """Rates of `far`: greatest excess of an almost straight move, as a share of the cost of its straight line; (K,)."""
     far: Values
     """Cost by state, rate and direction of the goal from -pi on; (S, K, H)."""
     turns: Values
@@ -72,9 +72,9 @@ class ObstacleFreeCost:
 
         Args:
             table: the actions.
-            states: of the same table.
-            costs: of each action; (A,).
-            tolerance: how near the goal is near enough [m].
+            states: states of the same table.
+            costs: cost of each action; (A,).
+            tolerance: tolerance of the goal [m].
         """
         free: ObstacleFreeCost = cached(
             "free_table",

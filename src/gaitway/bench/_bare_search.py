@@ -51,8 +51,8 @@ class BareWorld(NamedTuple):
     """Free space as bytes."""
 
     blocked: Cells
-    """1 in cells that the centre of the disc cannot be in, with a border as wide as the longest clip; (rows x
-    columns,)."""
+    """1 in cells that the centre of the disc cannot be in, 0 in others; (rows x columns,). The border is as wide as the
+    longest clip."""
     columns: int
     rate: float
     """Number of cells per metre."""

@@ -75,8 +75,8 @@ def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int
 
     Args:
         values: Samples (F,), read only where `known`.
-        known: (F,); the samples that stay as they are.
-        soft: (frame, value, weight) that draw the curve without binding it.
+        known: Whether each sample is given and stays as it is; (F,).
+        soft: Frame, value and weight of each point that attracts the curve without fixing it.
     """
     free = np.flatnonzero(~known)
     if not len(free):

@@ -12,15 +12,15 @@ from gaitway.core.jit import kernel
 
 @kernel
 def draw(sx: float, sy: float, ex: float, ey: float, radius: float, out: BoolArray) -> None:
-    """Set the cells whose middles lie in a stadium: of each row those from its left to its right rim.
+    """Set the cells whose centres lie in a stadium: in each row those from its left to its right rim.
 
     Args:
-        sx: where its axis begins, in cells from the middle of cell (0, 0).
-        sy: the same along y.
-        ex: where its axis ends [cells].
-        ey: the same along y.
-        radius: [cells].
-        out: (rows, columns), rows along y.
+        sx: x of the begin of its axis, from the centre of cell (0, 0) [cells].
+        sy: y of the begin of its axis [cells].
+        ex: x of the end of its axis [cells].
+        ey: y of the end of its axis [cells].
+        radius: radius of the stadium [cells].
+        out: cells to set, rows along y; (rows, columns).
     """
     rows, columns = out.shape
     dx, dy = ex - sx, ey - sy
@@ -59,15 +59,16 @@ def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
 def sweep(segments: FloatArray, radii: FloatArray, thicker: float, step: float, out: BoolArray) -> None:
     """Set the cells that stadiums come near to while they move straight from sample to sample.
 
-    The way of each is cut into parts along which it gets no farther than half a `step` from the middle. It is drawn
-    there, thicker by as much as it moves, so that it holds all that the moving one meets.
+    The path of each stadium is divided into parts along which it moves no farther than half a `step` from the middle of
+    the part. The stadium is drawn at this middle, enlarged by the distance that it moves, so that it contains the
+    moving stadium.
 
     Args:
-        segments: axes, in cells from the middle of cell (0, 0); (P, C, 2, 2).
-        radii: [cells]; (C,).
-        thicker: what counts as near [cells].
-        step: [cells].
-        out: (rows, columns), rows along y.
+        segments: axes of the stadiums, from the centre of cell (0, 0) [cells]; (P, C, 2, 2).
+        radii: radii of the stadiums [cells]; (C,).
+        thicker: distance that counts as near [cells].
+        step: greatest motion within a part [cells].
+        out: cells to set, rows along y; (rows, columns).
     """
     last_sample = segments.shape[0] - 1
     for c in range(segments.shape[1]):
@@ -96,11 +97,13 @@ def sweep(segments: FloatArray, radii: FloatArray, thicker: float, step: float, 
 
 @kernel
 def inner_distances(room: BoolArray, out: FloatArray) -> None:
-    """How far each cell is from the nearest one that is not set, middle to middle [cells]; 0 where it is not.
+    """Compute the distance of each cell from the nearest cell that is not set, centre to centre [cells].
+
+    It is 0 for cells that are not set.
 
     Args:
-        room: (rows, columns); the outermost cells must not be set.
-        out: filled in; (rows, columns).
+        room: which cells are set; the outermost cells must not be set; (rows, columns).
+        out: receives the distances; (rows, columns).
     """
     rows, columns = room.shape
     upright = np.empty((rows, columns))
@@ -133,8 +136,8 @@ def half_widths(radii: FloatArray, room: int) -> IntArray:
     A cell counts if the disc contains its centre; -1 if the disc does not reach the row.
 
     Args:
-        radii: [cells]; (K,).
-        room: rows, no fewer than the largest radius and one more.
+        radii: radii of the discs [cells]; (K,).
+        room: number of rows, at least the largest radius plus one.
 
     Returns:
         (K, room).
@@ -152,10 +155,10 @@ def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -
     """Count the cells in a disc that are still to be covered.
 
     Args:
-        sums: how many such cells there are in each row before each column; (rows, columns + 1).
-        row: of the middle.
-        column: of the middle.
-        widths: of `half_widths`.
+        sums: number of such cells in each row before each column; (rows, columns + 1).
+        row: row of the centre.
+        column: column of the centre.
+        widths: result of `half_widths`.
         k: row of `widths`.
     """
     total = 0
@@ -208,15 +211,16 @@ def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
 def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: float) -> FloatArray:
     """Cover cells by discs greedily: choose again and again the disc that covers most of the cells that are left.
 
-    A disc around a cell is as large as fits, `inner - shrink`, and covers the cells that lie in it whole, whose middles
-    are nearer than its radius by `half` a diagonal.
+    A disc around a cell is as large as fits: its radius is `inner - shrink`. It covers the cells that lie in it whole:
+    their centres are nearer than its radius minus `half`.
 
     Args:
-        inner: of `inner_distances` [cells]; (rows, columns).
-        todo: which cells to cover; what no disc covers is left in the end; (rows, columns).
-        stride: cells from one middle of a disc to the next; with 1, nothing is left that can be covered.
-        shrink: [cells].
-        half: [cells].
+        inner: result of `inner_distances` [cells]; (rows, columns).
+        todo: which cells to cover; cells that no disc covers are still set at the end; (rows, columns).
+        stride: distance from one possible centre of a disc to the next [cells]; with 1, every cell that can be covered
+            is covered.
+        shrink: distance by which discs are made smaller [cells].
+        half: half the diagonal of a cell [cells].
 
     Returns:
         Row, column and radius [cells] of each; (D, 3).
@@ -259,7 +263,7 @@ def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: 
 
 @kernel
 def enclose(discs: FloatArray, out: FloatArray) -> None:
-    """A disc around others that is hardly larger than the smallest (Badoiu and Clarkson 2003).
+    """Compute a disc around others that is hardly larger than the smallest such disc (Badoiu and Clarkson 2003).
 
     Args:
         discs: x, y, radius; (D, 3).

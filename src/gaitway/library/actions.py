@@ -19,7 +19,7 @@ from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip
 
 SAME_PLACE = 0.002
-"""Farthest distance of an idle clip's end from its start [m]; planners neglect it and nobody sees it."""
+"""Farthest distance of an idle clip's end from its start [m]; planners neglect it, and it is not visible."""
 SAME_HEADING = float(np.radians(0.2))
 """Greatest turn of an idle clip from its start to its end [rad]."""
 _NEAR_BY = 0.3

@@ -100,10 +100,11 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
     """Cover the bodies of all actions of a table with discs. What took long is kept on disk (`gaitway.core.cache`).
 
     Args:
-        library: with the clips of the table.
-        table: its actions.
-        margin: how far a static disc may reach beyond the body [m]; more makes fewer discs.
-        timed_margin: the same of timed discs [m]; moving things need more room, and there are many windows.
+        library: library with the clips of the table.
+        table: actions of the library.
+        margin: greatest distance by which a static disc may extend beyond the body [m]; a larger margin makes fewer
+            discs.
+        timed_margin: the same for timed discs [m]. Moving bodies need more room, and there are many windows.
 
     Raises:
         LibraryError: if a margin is less than three cells, so that no cover is sure to exist, or not finite, or a clip

@@ -99,7 +99,7 @@ class Family:
 
         Args:
             value: turn or direction [rad], or length [m], within the members' range.
-            name: of the clip; None makes one such as "walk_left_22.5".
+            name: name of the clip; None makes one such as "walk_left_22.5".
             take: which takes of the neighbours to blend, counted round.
 
         Raises:
@@ -217,7 +217,7 @@ def with_families(
     that are far apart, of families that go somewhere.
 
     Args:
-        library: what a character can do.
+        library: library to extend.
         turns_deg: turns to add, to both sides [degrees].
         lengths: lengths of way to add [m].
         directions_deg: directions of steps to add, to both sides [degrees].

@@ -123,12 +123,12 @@ def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) 
 
     Args:
         segments: ends, along and up [m]; (S, 2, 2).
-        radii: [m]; (S,).
-        first: where the first station begins [m]; each is `CELL` long.
-        count: of stations.
+        radii: radii of the stadiums [m]; (S,).
+        first: begin of the first station [m]; each station is `CELL` long.
+        count: number of stations.
 
     Returns:
-        [m]; (count,), +inf where there is none.
+        Heights [m]; (count,), +inf where there is none.
     """
     order = np.argsort(segments[:, :, 0], axis=1)
     ends = np.take_along_axis(segments, order[..., None], axis=1)

@@ -60,9 +60,9 @@ def save_library(library: Library, path: str | Path, facts: Mapping[str, Any] | 
     """Write a library to one file, which appears only when it is complete.
 
     Args:
-        library: all of whose clips are on its skeleton.
+        library: library whose clips are all on its skeleton.
         path: a .gwlib file.
-        facts: what JSON can hold, such as where it came from.
+        facts: facts about the library as plain JSON values, such as its origin.
 
     Raises:
         LibraryError: if a clip is on another skeleton.

@@ -69,15 +69,15 @@ def gather(
     """Collect the paths that end within a distance of (x, y), by price and distance from there to a point far ahead.
 
     Args:
-        ends: see there.
-        heap: is emptied first; where it is full, the rest is left out.
-        x: in the frame of the tree [m].
-        y: [m].
+        ends: ends of the paths of a tree.
+        heap: receives the ends; it is emptied first. If it is full, the rest is left out.
+        x: x of the point in the frame of the tree [m].
+        y: y of the point [m].
         reach: the distance [m].
-        far_x: the point ahead [m].
-        far_y: [m].
+        far_x: x of the point far ahead [m].
+        far_y: y of the point far ahead [m].
         per_metre: price of a metre.
-        slack: ways that cost so much more than the best one are left out.
+        slack: greatest value above the best one; paths with a larger value are left out.
     """
     starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.waiting
     side, columns, rows = frame[2], int(frame[3]), int(frame[4])
@@ -106,17 +106,17 @@ def gather_by_route(
     """Collect all paths from a pose that lead on, by price and the route from their ends to the goal.
 
     Args:
-        ends: see there.
-        heap: is emptied first; where it is full, the rest is left out.
-        routes: see there.
-        route: number.
-        x: of the pose [m].
-        y: [m].
+        ends: ends of the paths of a tree.
+        heap: receives the ends; it is emptied first. If it is full, the rest is left out.
+        routes: routes to the goals.
+        route: number of the route.
+        x: x of the pose [m].
+        y: y of the pose [m].
         c: cosine of its heading.
         s: sine of its heading.
         per_metre: price of a metre.
-        slack: ways that cost so much more than the best one are left out.
-        nearer: how much nearer to the goal they must end [m].
+        slack: greatest value above the best one; paths with a larger value are left out.
+        nearer: least distance by which paths must end nearer to the goal [m].
     """
     points, values, here = ends.ends, heap.values, length_at(routes, route, x, y)
     count, least, most, fewest = 0, np.inf, here - nearer, per_metre * here - _ROUNDED

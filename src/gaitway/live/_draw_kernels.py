@@ -50,7 +50,7 @@ def draw_identical(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, kept: int, shortfall: float,
 ) -> None:  # fmt: skip
-    """Draw identical clips for so many steps of a character from a first one on, where these are free."""
+    """Draw identical clips for `kept` steps of a character from step `first` on, if these are free."""
     steps, actions, seed = crowd.steps, crowd.actions, seed_of(crowd, live, me)
     for row in range(first, first + kept):
         x, y, c, s = steps[me, row, X], steps[me, row, Y], steps[me, row, COSINE], steps[me, row, SINE]
@@ -93,18 +93,18 @@ def draw_similar(
     Args:
         library: actions of the library.
         fields: fields of the world.
-        passing: see `_query_kernels.find`.
+        passing: kind of obstacle that each action passes here, see `_query_kernels.find`; (A,).
         traffic: movers.
         busy: whether there are any movers.
         body: discs of the actions.
         crowd: the characters.
-        live: what is played, with the query that the plan answers.
+        live: the actions that are played, with the query that the plan answers.
         me: the character.
         first: row of the first step.
         number: number of steps.
         kept: number of steps that are drawn.
         final: whether the end must be at the goal of the query.
-        shortfall: see `move_free`.
+        shortfall: room that the start lacks [m], see `move_free`.
     """
     steps, actions, query, end = crowd.steps, crowd.actions, live.query, crowd.steps.shape[1] - 1
     x, y, heading, t = steps[me, first, X], steps[me, first, Y], steps[me, first, HEADING], steps[me, first, TIME]

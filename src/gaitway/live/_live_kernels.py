@@ -143,7 +143,7 @@ def first_free(
     body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
     work: Work, query: FloatArray, shortfall: float, most: float,
 ) -> int:  # fmt: skip
-    """Return the node of the first waiting path that is free, or -1 after so many tests of moves."""
+    """Return the node of the first waiting path that is free, or -1 after `most` tests of moves."""
     c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
     state[BLOCKED], state[TESTED] = 0, 0
     state[STAMP] += 1
@@ -238,7 +238,7 @@ def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: i
     x, y, ahead = query[START], query[START + 1], live.options[AHEAD] * turns[turn, 0]
     gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
     near, dx, dy = numbers[me, TOLERANCE] if final else live.options[REACH], gx - x, gy - y
-    if final and turn > 0:  # somebody stands there: nearer to it is better than nothing
+    if final and turn > 0:  # the goal may be taken: to come nearer to it is enough
         near = min(near + NEARER * attempt * (1 + fails), math.hypot(dx, dy) - NEARER)
     elif not final:
         angle = -turns[turn, 1] if turn > 0 and (me & 1) == 1 else turns[turn, 1]

@@ -37,7 +37,7 @@ characters that have had the place; turns to plan that led no nearer to the goal
 whether the character waits for a search and must not plan otherwise; whether its plan leads into a new obstacle; what
 found the latest plan (`NOTHING` and the others); and the number of moves tested or nodes expanded for it."""
 FRESH = -2
-"""Number of searches of a character with a new goal: so many more may come early on the route."""
+"""Number of searches of a character with a new goal. It is negative: two more searches may happen early on the route."""
 NOTHING, BY_TREE, BY_SEARCH = range(3)
 """Methods that find plans."""
 EMPTY, GOING, THERE = range(3)
@@ -160,7 +160,7 @@ def place(
     Args:
         body_handle: discs of the actions.
         crowd_handle: the characters, with as many empty places.
-        live_handle: what is played.
+        live_handle: the actions that are played.
         library_handle: actions of their library.
         fields_handle: fields of the world.
         traffic_handle: movers.

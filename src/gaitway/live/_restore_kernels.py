@@ -21,7 +21,7 @@ def rebuild(
     Args:
         body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: what is played.
+        live_handle: the actions that are played.
         planned: which characters have steps that are reserved, besides their places of rest; (C,).
     """
     body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value

@@ -97,12 +97,12 @@ def install(
     Args:
         library_handle: actions of the library.
         fields_handle: fields of the world.
-        passing_handle: see `_query_kernels.find`.
+        passing_handle: kind of obstacle that each action passes here, see `_query_kernels.find`; (A,).
         traffic_handle: movers.
         busy: whether there are any movers.
         body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: what is played; its query receives the end of the fixed steps.
+        live_handle: the actions that are played; the query in it receives the end of the fixed steps.
         me: the character.
         actions: actions of the path; (N,).
 

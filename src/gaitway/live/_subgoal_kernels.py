@@ -41,7 +41,7 @@ def length_at(routes: RouteArrays, route: int, x: float, y: float) -> float:
 def subgoal(
     routes: RouteArrays, route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
-    """Return the point so far `ahead` on the route from (x, y) to a goal [m], and whether it is the goal itself.
+    """Return the point at the distance `ahead` [m] on the route from (x, y) to a goal, and whether it is the goal.
 
     Without a route (-1), or from where it does not lead on, the route is the straight line.
     """
@@ -82,7 +82,7 @@ def subgoal(
 def subgoal_of(
     routes_handle: ArrayHandle[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
-    """See `subgoal`."""
+    """Return the point at the distance `ahead` on a route [m]; `subgoal` for callers in Python."""
     return subgoal(routes_handle.value, route, x, y, goal_x, goal_y, ahead)
 
 

@@ -95,19 +95,19 @@ def hasten(
     Args:
         library_handle: actions of the library.
         fields_handle: fields of the world.
-        passing_handle: see `_query_kernels.find`.
+        passing_handle: kind of obstacle that each action passes here, see `_query_kernels.find`; (A,).
         traffic_handle: movers.
         busy: whether there are any movers.
         body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: what is played.
+        live_handle: the actions that are played.
         number: number of the library whose characters are looked at.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value
     crowd, query, found = crowd_handle.value, live_handle.value.query, 0
     steps, counts, libraries, end = crowd.steps, crowd.counts, body_handle.value.libraries, crowd.steps.shape[1] - 1
-    query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
+    query[START] = np.inf  # an infinitely distant start: no move gets the allowance near a start
     for me in range(len(counts)):
         free = counts[me, STATUS] != GOING or libraries[crowd.actions[me, end]] != number
         k = counts[me, FIRST] + 1
@@ -138,12 +138,12 @@ def plan_turns(
     Args:
         library_handle: actions of the library.
         fields_handle: fields of the world.
-        passing_handle: see `_query_kernels.find`.
+        passing_handle: kind of obstacle that each action passes here, see `_query_kernels.find`; (A,).
         traffic_handle: movers.
         busy: whether there are any movers.
         body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: what is played.
+        live_handle: the actions that are played.
         routes_handle: routes to the goals.
         tree_handle: tree that begins in the state.
         thin_handle: ends of the most promising paths of the tree.

@@ -218,7 +218,7 @@ class LiveFrames:
 
         Args:
             who: rows of the table; (N,).
-            table: what is played, as `take._kernels` has it; (C, 12).
+            table: the actions that are played, in the columns of `take._kernels`; (C, 12).
             time: time [s].
             world: world whose ground raises the roots; feet do not follow its slope.
             out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
@@ -241,7 +241,7 @@ class LiveFrames:
 
         Args:
             who: rows of the table; (N,).
-            table: what is played; (C, 12).
+            table: the actions that are played, as in `poses`; (C, 12).
             time: time [s].
             world: world whose ground raises the roots.
             out: memory for positions (N, J, 3) and rotations (N, J, 4); None for new memory.

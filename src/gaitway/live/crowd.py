@@ -57,7 +57,7 @@ class LiveCrowd:
     needs its result. All calls must come from one thread.
 
     Attributes:
-        options: how characters plan.
+        options: options of the characters' planning.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class LiveCrowd:
             plan: options of planning: what a second costs.
             libraries: libraries that are loaded already.
             seed: seed of all that is drawn.
-            options: how characters plan.
+            options: options of the characters' planning.
             record_minutes: length of the record for `take` [min]; 0 for no record.
             start_time: time at which the crowd begins [s].
         """
@@ -208,7 +208,7 @@ class LiveCrowd:
             start: start pose: x, y [m], heading [rad]; (3,).
             goal: goal: x, y [m]; (2,).
             name: name of the character; its library's name and its id if left out.
-            library: its library; the first of the crowd if left out.
+            library: library of the character; the first of the crowd if left out.
             speed: preferred speed: "slow", "normal", "fast", or metres per second.
             tolerance: distance from the goal that is near enough [m].
 

@@ -96,7 +96,7 @@ class LiveEngine:
     `gaitway.live` makes crowds that are easier to use: with names, events and obstacles that come and go.
 
     Attributes:
-        options: how characters plan.
+        options: options of the characters' planning.
         time: time now [s].
         start_time: time at which the crowd began [s].
         libraries: the libraries, by number.
@@ -115,8 +115,8 @@ class LiveEngine:
 
         Args:
             prepared: a library prepared for planning, and the world.
-            forest: its trees, with the costs of the prepared library.
-            options: how characters plan.
+            forest: trees of the library, with the costs of the prepared library.
+            options: options of the characters' planning.
             seed: seed of the poses in which characters stand, and of the choice among clips.
             start_time: time at which the crowd begins [s].
 
@@ -142,7 +142,7 @@ class LiveEngine:
 
         Args:
             prepared: the library, prepared for planning in the world of the crowd as it is or was.
-            forest: its trees, with the costs of the prepared library.
+            forest: trees of the library, with the costs of the prepared library.
 
         Returns:
             The number of the library.
@@ -580,7 +580,7 @@ class LiveEngine:
         self._reserve(max(len(self._crowd.until), _FIRST_PLACES))
 
     def _reserve(self, places: int) -> None:
-        """Allocate memory for so many characters."""
+        """Allocate memory for a number of characters."""
         log = places * (int(_LONGEST_STEP / min(part.shortest for part in self._parts)) + 2)
         self._crowd = roomier(self._crowd, places)
         self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))

@@ -92,14 +92,14 @@ class LiveWatch:
     """Follows characters from step to step. This class is **mutable**.
 
     Attributes:
-        table: what is remembered of each character; (C, 5).
+        table: numbers that are remembered of each character; (C, 5).
     """
 
     def __init__(self) -> None:
         self.table: FloatArray = np.zeros((0, 5))
 
     def begin(self, slots: IntArray, places: int, time: float) -> None:
-        """Follow characters that are new or have new goals; there are so many places for characters."""
+        """Follow characters that are new or have new goals; `places` is the number of places for characters."""
         if len(self.table) < places:
             self.table = longer(self.table, places)
         self.table[slots] = (1.0, np.inf, time, 0.0, 0.0)

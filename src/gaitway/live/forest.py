@@ -39,8 +39,8 @@ TURNING = 0.2
 PASSING = 8.0
 """Largest cost of passing a special obstacle beyond that of walking [m]."""
 SMALL, ALIKE = 0.7, 1
-"""Paths are alike that have the same two first moves and end in the same cell of this size [m]. So many of them are
-kept, since only the first moves are certain to be played."""
+"""Side of a cell [m], and number of similar paths that are kept. Paths are similar if they have the same two first
+moves and end in the same cell. Few are kept, since only the first moves are certain to be played."""
 MOST_ENDS = 16_384
 """Largest number of ends of paths that wait at a time."""
 
@@ -92,7 +92,7 @@ def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: fl
 
     Args:
         tree: tree of moves of a library.
-        arrays: the same tree for queries.
+        arrays: arrays of the same tree, for queries.
         thin: whether to keep only the cheapest of paths that begin alike and end near one another.
         turning: cost of a turn [m/rad].
     """

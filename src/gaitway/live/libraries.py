@@ -55,12 +55,12 @@ class CrowdLibraries:
         loaded: Mapping[LibraryRef, Library],
         begun: Callable[[LiveEngine], None],
     ) -> None:
-        """Know no library yet.
+        """Prepare the libraries of a crowd; none is loaded yet.
 
         Args:
             world: world of the crowd.
             plan: options of planning.
-            options: how characters plan.
+            options: options of the characters' planning.
             seed: seed of the engine.
             start_time: time at which the engine begins [s].
             loaded: libraries that are loaded already.

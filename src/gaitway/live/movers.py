@@ -27,7 +27,7 @@ class MoversAhead:
     """
 
     def __init__(self, fields: WorldFields, now: float, owners: int = 0) -> None:
-        """Know movers from a time on [s], and have so many numbers for others."""
+        """Add all movers from a time on [s], and reserve a number of owners for characters."""
         self._fields, self._count = fields, owners
         self._horizon = now + _FIRST
         self.traffic = self._empty()
@@ -39,7 +39,7 @@ class MoversAhead:
     def look_ahead(self, now: float) -> bool:
         """Compute more where it is time for that, one mover in each call; return whether `traffic` is a new one."""
         movers = self._fields.world.movers
-        if (now + HORIZON) / SLOT > self.traffic.horizon:  # somebody is in a hurry
+        if (now + HORIZON) / SLOT > self.traffic.horizon:  # too late for one mover at a time
             self._horizon, self._next = now + _FIRST, None
             self.traffic.extend(self._horizon)
             return True

@@ -33,7 +33,7 @@ def live(
         library: library of all characters: a built-in cast's name, a .gwlib file, a library, or a reference. If left
             out, that of each character in the scene, or the built-in person. More libraries can join: `add(library=)`.
         seed: seed of all that is drawn; None takes the scene's, or 0.
-        options: how characters plan.
+        options: options of the characters' planning.
         record_minutes: length of the record for `LiveCrowd.take` [min]; 0 for none. A minute of 1,000 characters takes
             about 5 MB.
 

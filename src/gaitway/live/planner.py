@@ -37,7 +37,7 @@ from gaitway.tree.query.index import tree_arrays, work_for
 from gaitway.world.world import World
 
 SHARE = 40
-"""One in so many characters has a turn to plan in a step of time; each needs one about every two seconds."""
+"""One in this many characters has a turn to plan in a step of time; each needs one about every two seconds."""
 _LEAST_TURNS = 8
 """Least number of turns to plan in a step of time."""
 _SLICE = 8
@@ -75,8 +75,8 @@ class LivePlanner:
 
         Args:
             library: a library of a crowd.
-            forest: its trees, with the costs of the prepared library.
-            options: how characters plan.
+            forest: trees of the library, with the costs of the prepared library.
+            options: options of the characters' planning.
             time: time now [s].
             first_tree: number of the first tree in the crowd, see `CURSOR`.
 
@@ -257,7 +257,7 @@ class LivePlanner:
         ready: float, time: float,
         most: int,
     ) -> int:  # fmt: skip
-        """Let characters plan that are ready by a time [s], so many at most; return how many have planned."""
+        """Let characters that are ready by a time [s] plan, up to a number of them; return how many have planned."""
         left = most
         for number, (tree, thin, full, state) in enumerate(self._trees, self._first_tree):
             left -= self._plan_turns(

@@ -50,7 +50,7 @@ class LiveRecord:
         Args:
             seconds: length of the take [s]; None for all that is recorded.
             fps: rate at which the take is meant to be looked at [Hz].
-            facts: where the take comes from, as plain JSON values.
+            facts: facts about the take as plain JSON values, such as its origin.
 
         Raises:
             TakeError: if nothing was played.

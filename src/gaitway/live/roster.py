@@ -42,9 +42,9 @@ class Roster:
         """Add a character.
 
         Args:
-            slot: its number in the engine.
-            life: how many characters have had this number.
-            name: its name; that of its library and its id if None.
+            slot: number of the character in the engine.
+            life: number of characters that have had this number in the engine.
+            name: name of the character; None makes one from its library's name and its id.
             library: name of its library.
 
         Returns:

@@ -97,7 +97,7 @@ class RouteBook:
         self.map.field((0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * self.map.spec.cell)
 
     def fill(self, most: int) -> list[int]:
-        """Compute so many of the fields that wait, in their order, and return their numbers."""
+        """Compute a number of the fields that wait, in their order, and return their numbers."""
         done = list(itertools.islice(self._waiting, most))
         for number in done:
             self._lengths[number] = self.map.field(self._waiting.pop(number), 2.0 * self.map.spec.cell).lengths

@@ -37,7 +37,8 @@ _SLICE = 60
 _PLAN, _FIELD = 40, 60
 """Work to read the plan of a character, and to compute the estimates of a goal, in nodes."""
 _AROUND, _MOST = 10.0, 28
-"""Characters within this distance of the line to a goal are in the way [m]; so many of the nearest at most."""
+"""Distance from the line to a goal within which characters are in the way [m], and largest number of them; the nearest
+count."""
 _MOST_NODES = 1 << 20
 """Largest number of nodes that a saved search may ask memory for."""
 _NO_INTERVALS = ArrayHandle(no_intervals())

@@ -48,7 +48,7 @@ _LEAD = 0.8
 _LOOKS = 8
 """Largest number of characters with new goals whose routes are looked at in a step of time."""
 _FAR_OFF = 7200.0
-"""In a world with movers, no search begins after this time, since it would have to remember all slots since 0 [s]."""
+"""Time after which no search begins in a world with movers [s]; it would have to remember all slots since time 0."""
 
 
 class Outcome(NamedTuple):

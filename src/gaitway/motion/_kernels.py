@@ -79,7 +79,7 @@ def two_bone(
         points: start, middle and end of each limb; (N, 3, 3).
         upper: world rotation of the first bone; (N, 4).
         lower: world rotation of the second bone; (N, 4).
-        target: where the end shall be; (N, 3).
+        target: wanted position of the end; (N, 3).
         pole: unit direction to which the middle joint bends when the limb is straight; (N, 3).
         softness: share of the reach over which the approach to the straight limb is softened.
         straight: share of the reach below which the middle joint's offset counts as straight.

@@ -59,7 +59,7 @@ def t_pose_positions(skeleton: Skeleton, world: FloatArray | None = None) -> Flo
 
     Args:
         skeleton: any humanoid.
-        world: what `t_pose` gives for it (J, 4), where that is at hand.
+        world: world rotations that `t_pose` returns for it, if they are known; (J, 4).
     """
     world = t_pose(skeleton) if world is None else world
     return forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, world))[0]

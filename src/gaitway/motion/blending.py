@@ -60,7 +60,7 @@ def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool =
             on beyond the join. False takes the next clip's first frame as the last frame of the one before (clips
             that were made to follow one another) and lets what differs die away over `window_s`. A clip that ends on
             other ground than it began on, such as a stair, carries the next one up or down with it.
-        name: of the result; None joins the clips' names.
+        name: name of the result; None joins the clips' names.
     """
     if not clips:
         raise ClipError("concatenate needs at least one clip")

@@ -56,9 +56,9 @@ def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, straightest: float 
 
     Args:
         clip: motion of a humanoid.
-        plans: what the feet shall do, by side: "left" and "right".
-        straightest: as of `root_drop`.
-        drop_s: as of `root_drop` [s].
+        plans: targets of the feet, by side: "left" and "right".
+        straightest: as in `root_drop`.
+        drop_s: as in `root_drop` [s].
     """
     return with_legs(lowered(clip, root_drop(clip, plans, straightest=straightest, drop_s=drop_s)), plans)
 
@@ -93,7 +93,7 @@ def root_drop(
 
     Args:
         clip: motion of a humanoid.
-        plans: what the feet shall do, by side.
+        plans: targets of the feet, by side: "left" and "right".
         deepest: the root sinks by no more than this [m].
         straightest: share of its length up to which a planted leg is stretched, unless it is in the clip itself.
         drop_s: time that it takes to come and to go [s].

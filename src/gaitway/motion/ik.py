@@ -52,7 +52,7 @@ def two_bone(
         end: ankle or wrist in the given pose [m]; (..., 3).
         upper: world rotation of the first bone in the given pose; (..., 4). Its axes may lie anyhow to the bone.
         lower: world rotation of the second bone in the given pose; (..., 4).
-        target: where the end shall be [m]; (..., 3). What is out of reach is approached as far as the limb goes.
+        target: wanted position of the end [m]; (..., 3). If it is out of reach, the limb comes as near to it as it can.
         pole: world direction in which the middle joint bends when the limb is straight; (..., 3).
         softness: share of the limb's length over which the approach to the straight limb is softened.
 
@@ -115,7 +115,7 @@ def bend_chain(points: FloatArray, turns: FloatArray, targets: FloatArray, round
     Args:
         points: joints from the top of the chain, and its end last [m]; (F, K + 1, 3).
         turns: world rotations of the joints; (F, K, 4).
-        targets: where the end shall be [m]; (F, 3).
+        targets: wanted positions of the end [m]; (F, 3).
         rounds: steps toward the targets; each leaves about the square of the error before.
 
     Returns:

@@ -17,9 +17,9 @@ def forward_kinematics(
     """Compute world positions and rotations of all joints, over any leading axes (frames, characters, both).
 
     Args:
-        skeleton: whose joints.
-        root_positions: (..., 3) [m].
-        local_rotations: (..., J, 4), unit quaternions wxyz.
+        skeleton: skeleton of the joints.
+        root_positions: root positions [m]; (..., 3).
+        local_rotations: local rotations as unit quaternions wxyz; (..., J, 4).
 
     Returns:
         Positions (..., J, 3) [m] and world rotations (..., J, 4).

@@ -41,7 +41,7 @@ def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:
 
 
 def all_legs(skeleton: Skeleton) -> tuple[Leg, ...]:
-    """As `legs_of`, and legs known by role that carry no contact points, such as one that stands on a board."""
+    """Return the legs of `legs_of`, and legs without contact points known by role, such as one on a board."""
     legs = legs_of(skeleton)
     tops = {leg.joints[0] for leg in legs}
     return (*legs, *(leg for leg in _human_legs(skeleton) if leg.joints[0] not in tops))

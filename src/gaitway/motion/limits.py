@@ -136,7 +136,7 @@ def violations(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
 
     Args:
         clip: the motion.
-        limits: those of the clip's skeleton; None takes `joint_limits(clip.skeleton)`.
+        limits: limits of the clip's skeleton; None takes `joint_limits(clip.skeleton)`.
     """
     limits = joint_limits(clip.skeleton) if limits is None else limits
     angles = anatomical_angles(clip, limits)
@@ -152,7 +152,7 @@ def clamp(clip: Clip, limits: JointLimits | None = None) -> Clip:
 
     Args:
         clip: the motion.
-        limits: those of the clip's skeleton; None takes `joint_limits(clip.skeleton)`.
+        limits: limits of the clip's skeleton; None takes `joint_limits(clip.skeleton)`.
     """
     limits = joint_limits(clip.skeleton) if limits is None else limits
     rest, turns = t_pose(clip.skeleton), np.array(_turns(clip))

@@ -139,7 +139,7 @@ class Morph:
         return _with_feet(plain, self.legs, places - slides, turns) if slides.any() else led
 
     def _times(self, share: float) -> tuple[FloatArray, FloatArray]:
-        """For each frame of the result, which frame of `a` and of `b` it is made of; (F,) each."""
+        """Return, for each frame of the result, the frames of `a` and of `b` that it is made of; (F,) each."""
         when = _mixed(self.knots[:, 0], self.knots[:, 1], share)
         count = round(float(when[-1])) + 1
         when = when * ((count - 1) / when[-1])
@@ -202,7 +202,7 @@ def _warped(frames: FloatArray, when: FloatArray, source: FloatArray) -> FloatAr
 
 
 def _steps(path: FloatArray) -> FloatArray:
-    """Ahead, to the left and turned from frame to frame, seen from half way; (F - 1, 3)."""
+    """Return motion ahead, to the left, and turn from frame to frame, relative to their mean heading; (F - 1, 3)."""
     step, middle = np.diff(path, axis=0), 0.5 * (path[1:, 2] + path[:-1, 2])
     c, s = np.cos(middle), np.sin(middle)
     return np.column_stack([c * step[:, 0] + s * step[:, 1], c * step[:, 1] - s * step[:, 0], step[:, 2]])

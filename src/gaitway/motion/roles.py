@@ -86,7 +86,7 @@ _LIMB_WORDS = {w for words in _SIDED_WORDS.values() for w in words} | {"hipjoint
 
 
 def mirror_twins(names: Sequence[str], roles: Mapping[str, int]) -> IntArray:
-    """For each joint the index of the joint on the other side of the body, or its own; (J,).
+    """Return, for each joint, the index of the joint on the other side of the body, or its own; (J,).
 
     Twins are joints with the same role, or else the same name but for its side mark ("LThumb" and "RThumb").
     """
@@ -139,7 +139,7 @@ def find_roles(names: Sequence[str], parents: IntArray, positions: FloatArray) -
 
 
 def _add_trunk(found: dict[str, int], words: list[str], parents: IntArray, positions: FloatArray) -> None:
-    """Hips, spine, chest, neck and head: by where the limbs meet, then by name, then by place."""
+    """Find hips, spine, chest, neck and head: by where the limbs meet, then by name, then by position."""
     limbs = [found.get(f"{s}_{r}") for r in ("hip", "clavicle", "shoulder") for s in ("left", "right")]
     left_hip, right_hip = limbs[:2]
     arms = (limbs[2], limbs[3]) if None not in limbs[2:4] else (limbs[4], limbs[5])
@@ -168,7 +168,7 @@ def _add_trunk(found: dict[str, int], words: list[str], parents: IntArray, posit
 
 
 def _neck_and_head(chest: int, parents: IntArray, positions: FloatArray, taken: set[int]) -> dict[str, int]:
-    """Neck and head as the chain that rises from the chest beside the arms."""
+    """Find neck and head as the chain that rises from the chest beside the arms."""
     chain = [chest]
     while True:
         above = [

@@ -40,9 +40,9 @@ def roles_from_shape(parents: IntArray, positions: FloatArray) -> dict[str, int]
 
 
 def _next_on_longest_way(parents: IntArray, positions: FloatArray) -> list[int]:
-    """For each joint the child with the longest way below it, or -1.
+    """Return, for each joint, the child with the longest chain below it, or -1.
 
-    One pass from the last joint to the first: a joint's own way is known before its parent's, however deep the tree.
+    One pass from the last joint to the first: a joint's own chain is known before its parent's, however deep the tree.
     """
     bones = np.linalg.norm(positions - positions[parents], axis=-1)
     ways, following = [0.0] * len(parents), [-1] * len(parents)
@@ -102,7 +102,7 @@ def _sides(legs: list[list[int]], positions: FloatArray) -> tuple[str, str] | No
 
 
 def _add_arms(found: dict[str, int], hips: int, parents: IntArray, positions: FloatArray, following: list[int]) -> None:
-    """Arms, chest, spine, neck and head on the way up from the hips."""
+    """Find arms, chest, spine, neck and head on the way up from the hips."""
     across = positions[found["left_hip"], :2] - positions[found["right_hip"], :2]
     legs = {found["left_hip"], found["right_hip"]}
     joint, trunk = hips, [hips]

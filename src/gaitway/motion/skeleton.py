@@ -29,7 +29,7 @@ class ContactPoint:
     joint: int
     """Index of the joint that carries it."""
     offset: tuple[float, float, float]
-    """Where it is in that joint's frame [m]."""
+    """Position in that joint's frame [m]."""
     rolls: bool = False
     """It moves over the ground while it touches it, as a wheel does, so its contact is no stance to stand still in."""
 
@@ -54,7 +54,7 @@ class Skeleton:
     contact_points: tuple[ContactPoint, ...] = ()
     """Points that may touch the ground; the columns of `Clip.contacts`."""
     tips: Mapping[int, tuple[float, float, float]] = field(default_factory=dict)
-    """Where the bone of a joint without children ends, in that joint's frame [m] (a BVH "End Site")."""
+    """End of the bone of each joint without children, in that joint's frame [m] (a BVH "End Site")."""
     name: str = "skeleton"
 
     def __post_init__(self) -> None:

@@ -119,7 +119,7 @@ def _difference(roots: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _turned_difference(turns: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
-    """As `_difference`, of all joints as rotation vectors; (J, 3) each."""
+    """Return the same as `_difference` for all joints, as rotation vectors; (J, 3) each."""
 
     def between(first: FloatArray, last: FloatArray) -> FloatArray:
         return rotations.to_rotation_vector(rotations.multiply(last, rotations.conjugate(first)))

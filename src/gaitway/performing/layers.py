@@ -18,11 +18,11 @@ def layer_between(take: Take, character: int, before: Clip, after: Clip, name: s
     """Return the layer that changes one motion into another.
 
     Args:
-        take: whose character.
-        character: its index.
+        take: take of the character.
+        character: index of the character.
         before: `take.clip(character)`.
-        after: what it shall be, frame by frame.
-        name: of the layer.
+        after: wanted motion, frame by frame.
+        name: name of the layer.
     """
     turns = rotations.multiply(rotations.conjugate(before.rotations), after.rotations)
     joints = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _SAME)

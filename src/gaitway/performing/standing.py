@@ -79,9 +79,9 @@ class Standing:
         """Draw clips from one time to another [s], the last one cut short, so that no two characters stand in step.
 
         Args:
-            begin: when the first begins.
-            end: when the last is cut off.
-            rng: what draws them.
+            begin: begin of the first clip [s].
+            end: time at which the last clip is cut off [s].
+            rng: random number generator.
             afresh: whether nothing comes before, so that the first may begin anywhere.
         """
         share = np.array(self._durations) / sum(self._durations)

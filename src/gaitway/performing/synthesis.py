@@ -45,7 +45,7 @@ class Performer:
     goal: tuple[float, float] | None = None
     """Goal that it was given [m]."""
     goal_heading: float | None = None
-    """[rad]."""
+    """Wanted heading at the goal [rad]; None for any."""
     tolerance: float | None = None
     """Distance from the goal within which it counts as there [m]."""
     radius: float | None = None

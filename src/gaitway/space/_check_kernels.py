@@ -49,19 +49,20 @@ _LOOSER = 0.1
 
 # columns of `ActionArrays`
 MOVE_X, MOVE_Y, MOVE_TURN, COST, DURATION, AROUND_X, AROUND_Y, AROUND_RADIUS = range(8)
-"""Of `actions`: the move [m, rad], its cost and duration [s], and the disc around all that its body sweeps [m]."""
+"""Columns of `actions`: the move [m, rad], its cost and duration [s], and the disc around all that its body sweeps
+[m]."""
 FIRST_STATIC, FIRST_WINDOW, REACH_ROW = range(3)
-"""Of `firsts`: first static disc, first window, and the row of `ways` or -1."""
+"""Columns of `firsts`: first static disc, first window, and the row of `ways` or -1."""
 NEXT_STATE, FIRST_ACTION = range(2)
-"""Of `behaviors`: the state after a behaviour, and its first action."""
+"""Columns of `behaviors`: the state after a behaviour, and its first action."""
 FIRST_FOLLOWER, REST_ACTION = range(2)
-"""Of `states`: the first follower of a state, and the action that stands still in it or -1."""
+"""Columns of `states`: the first follower of a state, and the action that stands still in it or -1."""
 WINDOW_BEGIN, WINDOW_END, WINDOW_X, WINDOW_Y, WINDOW_RADIUS = range(5)
-"""Of `windows`: begin and end [s], and the disc around the body meanwhile [m]."""
+"""Columns of `windows`: begin and end [s], and the disc around the body during that time [m]."""
 PASS_HEADING, PASS_HALF_WIDTH, PASS_ORIGIN, PASS_RATE = range(4)
-"""Of `ways`: direction [rad], half width, first station [m], and stations per metre."""
+"""Columns of `ways`: direction [rad], half width, first station [m], and stations per metre."""
 CLEARED_OVER, CLEARED_UNDER = range(2)
-"""Of `profiles`: height of obstacles that the body clears, over them and under them [m]."""
+"""Columns of `profiles`: height of obstacles that the body clears, over them and under them [m]."""
 
 
 class ActionArrays(NamedTuple):
@@ -70,7 +71,7 @@ class ActionArrays(NamedTuple):
     actions: FloatArray
     """Moves, costs, durations and surrounding discs of the actions; (A, 8)."""
     firsts: IntArray
-    """Where the discs, windows and passing profile of each action begin; (A + 1, 3)."""
+    """First disc, first window and passing profile of each action; (A + 1, 3)."""
     behaviors: IntArray
     """Next state and first action of each behaviour; (B + 1, 2)."""
     states: IntArray
@@ -135,11 +136,11 @@ def static_hit(
         first: first disc to test.
         end: disc after the last one to test.
         grid: squared distances of all fields.
-        place: where the grid lies.
-        field: which field to read.
-        leave: how much nearer than its radius a disc may come [m].
-        x: [m].
-        y: [m].
+        place: x, y of the lower left corner of the grid [m], and cells per metre.
+        field: number of the field to read.
+        leave: distance by which a disc may come nearer than its radius [m].
+        x: x of the pose [m].
+        y: y of the pose [m].
         c: cosine of the heading.
         s: sine of the heading.
     """
@@ -216,7 +217,7 @@ def chunk_hit(
 def stays_free(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, heading: float, t: float, a: int
 ) -> bool:
-    """Return whether a character that stands still by action a from time t on is met by nobody, for ever."""
+    """Return whether a character that stands still by action a from time t on is never met by another."""
     c, s, slot = math.cos(heading), math.sin(heading), first_slot(t)
     around, discs = library.actions, library.static
     u, v = around[a, AROUND_X], around[a, AROUND_Y]
@@ -338,7 +339,7 @@ def parts_meet(labels: Labels, place: FloatArray, start: FloatArray, goal: Float
 
     Args:
         labels: parts of free space, 0 where nothing is free.
-        place: where the grid lies.
+        place: x, y of the lower left corner of the grid [m], and cells per metre.
         start: x, y [m] and more.
         goal: x, y, tolerance [m] and more.
     """

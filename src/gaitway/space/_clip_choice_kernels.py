@@ -65,7 +65,7 @@ class SimilarClipArrays(NamedTuple):
     """Which of A actions may replace one another (see `similar_clips`); both arrays are read-only."""
 
     spans: IntArray
-    """Where the similar actions of each action begin and end in `members`, and where the identical ones; (A, 4)."""
+    """Begin and end in `members` of the actions that are similar to each action, and of the identical ones; (A, 4)."""
     members: IntArray
     """Actions, similar ones side by side; (A,)."""
 
@@ -112,8 +112,8 @@ def substitute(spans: IntArray, members: IntArray, a: int, among: int, seed: int
     """Return the action that is drawn for a step, at the first try, the second, and so on.
 
     Args:
-        spans: see `SimilarClipArrays`.
-        members: see `SimilarClipArrays`.
+        spans: ranges of similar and identical actions, see `SimilarClipArrays`; (A, 4).
+        members: actions, see `SimilarClipArrays`; (A,).
         a: the planned action.
         among: `SIMILAR` or `IDENTICAL`.
         seed: seed of the plan.
@@ -131,14 +131,14 @@ def strays(
     """Return how far a plan would miss its end if it went on from another pose than planned [m].
 
     Args:
-        x: where the plan goes on from [m].
-        y: [m].
-        heading: [rad].
-        planned_x: where it was planned to go on from [m].
-        planned_y: [m].
-        planned: planned heading [rad].
-        end_x: where it was planned to end [m].
-        end_y: [m].
+        x: x of the pose from which the plan goes on [m].
+        y: y of that pose [m].
+        heading: heading of that pose [rad].
+        planned_x: x of the pose from which it was planned to go on [m].
+        planned_y: y of the planned pose [m].
+        planned: heading of the planned pose [rad].
+        end_x: x of the planned end [m].
+        end_y: y of the planned end [m].
     """
     c, s = math.cos(heading - planned), math.sin(heading - planned)
     u, v = end_x - planned_x, end_y - planned_y
@@ -197,19 +197,19 @@ def play_similar(
     that case the clip that leads nearest to the end is played, so that small turns do not add up to a detour.
 
     Args:
-        library_handle: as `play_identical`, and so on up to the seed.
-        fields_handle: likewise.
-        passing_handle: likewise.
-        traffic_handle: likewise.
-        busy: likewise.
-        query_handle: likewise.
-        similar_handle: likewise.
-        state: likewise.
-        under_way: likewise.
-        seed: likewise.
-        rows: the plan; (N + 1, 5).
-        rest: action that stands still in the end, where the plan must then end within reach of the query's goal; -1
-            for one that goes on.
+        library_handle: the actions.
+        fields_handle: fields of the world.
+        passing_handle: kind of obstacle that each action passes here; (A,).
+        traffic_handle: other characters and movers.
+        busy: whether there is any traffic.
+        query_handle: numbers of the query; see `space._query_kernels`.
+        similar_handle: which actions may replace one another.
+        state: state of the planner at the start.
+        under_way: whether the character has left its start.
+        seed: seed of the plan.
+        rows: the plan, as in `play_identical`; (N + 1, 5).
+        rest: action that stands still at the end; the plan must then end within reach of the query's goal. -1 for a
+            plan that goes on.
         out: receives the plan; (N + 1, 5).
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value

@@ -33,9 +33,9 @@ def near_squares(
         ring_starts: first point of each ring, and P at the end; (R + 1,).
         group_starts: first ring of each outline, and R at the end; (G + 1,).
         radii: rounding of each outline [m]; (G,).
-        place: x and y of the lower left corner [m], and cells in a metre; (3,) or more.
-        reach: [m].
-        out: [m^2]; (rows, columns).
+        place: x and y of the lower left corner [m], and cells per metre; (3,) or more.
+        reach: distance up to which cells must be right [m].
+        out: squared distances [m^2]; (rows, columns), lowered in place.
     """
     flips = np.zeros(out.shape[1] + 1, np.bool_)
     for group in range(len(radii)):
@@ -53,7 +53,7 @@ def near_squares(
 def lower_along_edge(
     ax: float, ay: float, bx: float, by: float, radius: float, reach: float, place: FloatArray, out: Squares
 ) -> None:
-    """As `near_squares`, for one edge that is rounded by a radius [m]."""
+    """Lower cells to their squared distance from one edge that is rounded by a radius [m]; see `near_squares`."""
     rows, columns = out.shape
     per_metre, side, wide = place[2], 1.0 / place[2], reach + radius
     dx, dy = bx - ax, by - ay
@@ -63,7 +63,7 @@ def lower_along_edge(
     for i in range(first_row, min(math.floor((max(ay, by) + wide - place[1]) * per_metre + 0.5), rows)):
         y = place[1] + (i + 0.5) * side - ay
         low, high = min(ax, bx) - wide, max(ax, bx) + wide
-        if dy != 0.0:  # of the box around the edge, only what is as near to the whole line
+        if dy != 0.0:  # of the box around the edge, only the part that is as near to the line through the edge
             middle, half = ax + dx * y / dy, wide * length / abs(dy)
             low, high = max(low, middle - half), min(high, middle + half)
         first = max(math.ceil((low - place[0]) * per_metre - 0.5), 0)
@@ -95,9 +95,10 @@ def clear_inside(
         ring_starts: first point of each ring, and P at the end; (R + 1,).
         first_ring: first ring that counts.
         end_ring: ring after the last one that counts.
-        place: where the cells lie, see `near_squares`.
-        flips: room for whether a side is crossed before each column; false, and false again in the end; (columns + 1,).
-        out: (rows, columns).
+        place: x and y of the lower left corner [m], and cells per metre, as in `near_squares`.
+        flips: memory for whether a side is crossed before each column; (columns + 1,). All values are False before and
+            after the call.
+        out: squared distances [m^2]; (rows, columns), written.
     """
     rows, columns = out.shape
     low, high = np.inf, -np.inf

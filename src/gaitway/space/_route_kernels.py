@@ -40,27 +40,29 @@ def spread(
 ) -> tuple[Distances, Cells, float]:
     """Compute the distance from the nearest seed over open cells, in steps to 16 neighbours, by Dijkstra in buckets.
 
-    No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Where all is wide
-    open a shortest way consists of two steps side by side in the order of directions, so that only three lead on from a
-    cell: the one that led there and those beside it. Closed cells beside open ones have a distance too, for somebody
-    who begins there, but no way leads through them.
+    No step is shorter than the width of a bucket, so that a whole bucket is final when its turn comes. On open ground a
+    shortest path consists of two steps that are neighbours in the order of directions, so only three steps lead on from
+    a cell: the step that led to it and its two neighbours. Closed cells beside open ones have a distance too, for a
+    character that starts in one, but no path leads through them.
 
-    What passes a special obstacle passes the cells that are too near to it in the same go. So these have two places in
-    the queue: on a passage, and as cells where somebody is, who has to get away first to pass.
+    A path that passes a special obstacle also passes the cells that are too near to it, without a stop. So these cells
+    have two places in the queue: one for paths on a passage, and one for a character in the cell, which must first get
+    away from the obstacle to pass it.
 
     Args:
-        cells: what each is; `CLOSED` in a border of `BORDER` cells all around; (N,), row after row.
+        cells: kind of each cell, row after row; `CLOSED` in a border of `BORDER` cells all around; (N,).
         seeds: cells to begin with; (K,).
         target: cell whose distance is wanted, or -1 for all.
-        slack: beyond the target go on to its distance times this,
-        more: and so many cells.
-        steps: where each step leads, and the two cells of which a knight's move passes one, as offsets; (16, 3).
-        lengths: of the steps [cells]; (16,).
-        stride: 1, or 2 for steps to the 8 neighbours alone, in half the time.
+        slack: factor of the target's distance up to which the search goes on beyond the target.
+        more: distance that is added to that limit [cells].
+        steps: offset of the cell that each step leads to, and offsets of the two cells of which a knight's move passes
+            one; (16, 3).
+        lengths: lengths of the steps [cells]; (16,).
+        stride: 1 for all steps, or 2 for steps to the 8 neighbours alone, which takes half the time.
 
     Returns:
-        Distances [cells], infinity where there is no way (N,); by which step one gets there from the seeds (N,); and
-        the distance up to which they are known, infinity if they all are.
+        Distances [cells], infinity where there is no path (N,); the last step of the path from the seeds to each cell
+        (N,); and the distance up to which they are known, infinity if they all are.
     """
     far, count = np.float32(np.inf), len(cells)
     places = count
@@ -82,7 +84,7 @@ def spread(
             place = waiting[bucket, at(entry)]
             here = distances[at(place)]
             if int(here) != level:
-                continue  # it was reached sooner from elsewhere
+                continue  # a shorter path has reached this cell before
             if place == target:
                 limit = here * slack + more
             passage = place >= count
@@ -106,7 +108,7 @@ def spread(
                 before = distances[at(other)]
                 if there < before:
                     distances[at(other)], ways[at(other)] = there, step
-                    # what is waiting in that bucket already need not be put there once more
+                    # a cell that already waits in that bucket is not put there again
                     if kind != CLOSED and (before == far or int(before) != int(there)):
                         next_bucket = int(there) & (_BUCKETS - 1)
                         waiting[next_bucket, at(counts[next_bucket])] = other
@@ -126,11 +128,11 @@ def disc_seeds(cells: Cells, width: int, x: float, y: float, radius: float) -> I
     """Return the cells that are not closed and meet a disc.
 
     Args:
-        cells: what each is; (N,), row after row.
-        width: of a row.
-        x: of the disc's middle, from the corner of the grid [cells].
-        y: [cells].
-        radius: [cells].
+        cells: kind of each cell, row after row; (N,).
+        width: number of cells in a row.
+        x: x of the disc's centre, from the corner of the grid [cells].
+        y: y of the disc's centre [cells].
+        radius: radius of the disc [cells].
     """
     rows, found = len(cells) // width, 0
     low, high = max(math.floor(y - radius), 0), min(math.floor(y + radius), rows - 1)
@@ -149,15 +151,17 @@ def disc_seeds(cells: Cells, width: int, x: float, y: float, radius: float) -> I
 def lengths_of(
     distances: Distances, ways: Cells, width: int, most: float, scale: float, less: float
 ) -> tuple[Distances, Cells]:
-    """Without the border: distances up to the most, scaled and then made less, but 0 at least; and ways.
+    """Remove the border from distances and steps, and convert the distances to lengths [m].
+
+    A distance is limited to `most`, scaled, and reduced by `less`, but never below 0.
 
     Args:
-        distances: as of `spread`; (rows x width,).
-        ways: likewise.
-        width: of a row.
-        most: distance up to which they are known [cells].
+        distances: distances of `spread` [cells]; (rows x width,).
+        ways: steps of `spread`; (rows x width,).
+        width: number of cells in a row.
+        most: distance up to which the distances are known [cells].
         scale: length of a cell [m].
-        less: to be taken off [m].
+        less: length that is subtracted [m].
     """
     rows, columns = len(distances) // width - 2 * BORDER, width - 2 * BORDER
     lengths, inner = np.empty((rows, columns), np.float32), np.empty((rows, columns), np.uint8)

@@ -104,9 +104,9 @@ def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, pa
     Args:
         arrays: the traffic.
         slot: time in slots; may be negative, which counts as 0, or beyond the last one.
-        x: [m].
-        y: [m].
-        r: [m].
+        x: x of the disc's centre [m].
+        y: y of the disc's centre [m].
+        r: radius of the disc [m].
         passing: number of a kind of obstacle (as in `WorldFields.kinds`) whose discs are no hindrance, or -1. Only
             things that rest and are of a special kind bear its number; the search then tests that they are passed.
     """
@@ -248,14 +248,14 @@ def link_chunks(
     """Add chunks to the chains of their eras and blocks; there must be room for them.
 
     Args:
-        keys: as in `TrafficArrays`; likewise `heads`, `links` and `chunks`.
-        heads: see there.
-        links: see there.
-        around: `chunk_around` there.
-        chunks: see there.
-        first: chunk.
-        end: chunk after the last.
-        short: what is there for more eras than this is put in once for all of them.
+        keys: `TrafficArrays.keys`, written.
+        heads: `TrafficArrays.heads`, written.
+        links: `TrafficArrays.links`, written.
+        around: `TrafficArrays.chunk_around`.
+        chunks: `TrafficArrays.chunks`.
+        first: first chunk to add.
+        end: chunk after the last one to add.
+        short: most eras that a chunk is added to one by one. A chunk that lasts longer is added once for all eras.
         state: number of links and of keys so far; (2,).
     """
     for chunk in range(first, end):

@@ -27,7 +27,7 @@ from gaitway.space.query import NO_TRAFFIC, Query, TrafficView
 from gaitway.space.similar_clips import SimilarClips
 
 ATTEMPTS = 3
-"""How often a path is laid with similar clips, until it is free and ends where it should."""
+"""Number of attempts to lay a path with similar clips that are free and end where the path should end."""
 
 
 class ClipChoice:

@@ -54,7 +54,7 @@ def near_squares(outlines: Outlines, spec: GridSpec) -> Squares:
 
 
 def near_squares_of_cells(covered: BoolArray, spec: GridSpec) -> Squares:
-    """As `near_squares`, from cells that are wholly covered; too small by up to 0.2 cells."""
+    """Compute squared distances as `near_squares` from cells that are wholly covered; too small by up to 0.2 cells."""
     least = np.clip(_between_middles(covered, spec.cell) - np.float32(half_diagonal(spec)), 0.0, reach(spec))
     return np.asarray(least * least, dtype=np.float32)
 
@@ -63,7 +63,7 @@ def squares(layers: Sequence[Squares], room: Bounds, spec: GridSpec) -> Squares:
     """Return the squared distance of each cell's centre from all obstacles [m^2]; never too large.
 
     Args:
-        layers: of `near_squares`, at least one.
+        layers: results of `near_squares`, at least one.
         room: xmin, ymin, xmax, ymax of the bounds [m], which the cells must cover.
         spec: the cells.
     """

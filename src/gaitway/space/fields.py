@@ -77,7 +77,7 @@ class WorldFields:
 
     world: World
     spec: GridSpec
-    """Where the cells lie: the world, and a closed ring of cells around it."""
+    """Grid of the cells: the world, and a closed ring of cells around it."""
     kinds: tuple[str, ...]
     """Special kinds of obstacle that occur, movers' phases included; (K,)."""
     arrays: FieldArrays
@@ -103,12 +103,13 @@ class WorldFields:
         """Prepare a world.
 
         Args:
-            world: its movers are left out, but for phases in which one rests and is a special obstacle.
-            reaches: what the library gets past (`library.reach.reaches`).
+            world: world; its movers are left out, except for phases in which one rests and is a special obstacle.
+            reaches: obstacles that the library can pass (`library.reach.reaches`).
             cell: side of a cell [m], or the whole grid; None takes 5 cm, or more where the world is large.
-            band: heights over the ground [m] between which something is in the way.
-            max_slope: ground that is steeper [rad] is a wall (`slopes.steepness`); None for any that there is.
-            who: name of the library, for the reasons.
+            band: heights over the ground [m] between which an obstacle blocks.
+            max_slope: greatest slope of the ground [rad]; steeper ground is a wall (`slopes.steepness`). None for no
+                limit.
+            who: name of the library, for the reasons in messages.
         """
         spec = cell if isinstance(cell, GridSpec) else _spec(world, cell)
         outlines = [_in_the_way(world, o, band) for o in world.obstacles]
@@ -210,7 +211,7 @@ def _in_the_way(world: World, obstacle: Obstacle, band: Band) -> Footprint:
 
 
 def _layer(world: World, outlines: Sequence[Footprint], kind: str, spec: GridSpec) -> Squares:
-    """Squared distances from the obstacles of one kind [m^2]."""
+    """Return the squared distances from the obstacles of one kind [m^2]."""
     own = [outline for outline, obstacle in zip(outlines, world.obstacles, strict=True) if obstacle.kind == kind]
     return distances.near_squares(Outlines.of(own), spec)
 
@@ -218,7 +219,7 @@ def _layer(world: World, outlines: Sequence[Footprint], kind: str, spec: GridSpe
 def _squares(
     layers: Mapping[str, Squares], passing: str | None, steep: Squares | None, bounds: Bounds, spec: GridSpec
 ) -> Squares:
-    """Squared distances from all kinds but one, and from ground on which that one cannot be passed [m^2]."""
+    """Return the squared distances from all kinds but one, and from ground on which that one cannot be passed [m^2]."""
     x0, y0, x1, y1 = bounds
     room = (x0 - OVERHANG, y0 - OVERHANG, x1 + OVERHANG, y1 + OVERHANG)
     near = [layer for kind, layer in layers.items() if kind != passing]
@@ -254,7 +255,7 @@ def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
 
 
 def _ground(world: World, obstacle: Obstacle) -> tuple[float, float]:
-    """Lowest and highest ground under the outline of an obstacle [m]."""
+    """Return the heights of the lowest and the highest ground under the outline of an obstacle [m]."""
     points = obstacle.shape.footprint().points
     heights = world.ground(points) if len(points) else np.zeros(1)
     return float(heights.min()), float(heights.max())
@@ -263,7 +264,7 @@ def _ground(world: World, obstacle: Obstacle) -> tuple[float, float]:
 def _near(
     world: World, spec: GridSpec, kinds: Sequence[str], obstacles: Sequence[Obstacle], reaches: Sequence[Reach]
 ) -> MaskArray:
-    """Bits of the kinds whose motions may begin in each cell."""
+    """Return, for each cell, the bits of the kinds whose motions may begin there."""
     out = np.zeros(spec.shape if obstacles else (1, 1), dtype=np.uint16)
     for obstacle in obstacles:
         region = near(obstacle, reaches, ground=_ground(world, obstacle)[0])
@@ -275,7 +276,7 @@ def _near(
 
 
 def _run_ups(world: World, reaches: Sequence[Reach]) -> dict[int, float]:
-    """How near to the special obstacles that one motion passes it may begin at most [m], by index."""
+    """Return the least distance from a special obstacle at which a motion that passes it may begin [m], by index."""
     passed = {i: near(o, reaches, ground=_ground(world, o)[0]) for i, o in enumerate(world.obstacles)
               if o.special and all(reach.edge is None for reach in reaches_for(o, reaches))}  # fmt: skip
     return {index: region.nearest for index, region in passed.items() if region is not None}

@@ -17,10 +17,10 @@ from gaitway.space.traffic import Traffic
 
 
 class Effort(Enum):
-    """How hard a planner is to look for a plan."""
+    """Effort of a planner in the search for a plan."""
 
     USUAL = "usual"
-    """As its options say."""
+    """The effort that its options say."""
     LONG = "long"
     """Longer than usual: no other character is in the way, and yet no plan was found."""
     SHORT = "short"
@@ -29,14 +29,14 @@ class Effort(Enum):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlanRequest:
-    """What a planner is asked for: a plan of one character among others."""
+    """A request to a planner: a plan of one character among others."""
 
     character: Character
     """The character; its options are in `character.plan`."""
     prepared: PreparedLibrary
     """Its library, prepared for the world."""
     query: Query
-    """From where to where, and when. The start, the tolerance and the goal heading may differ from the scene's."""
+    """Start, goal and start time. The start, the tolerance and the goal heading may differ from the scene's."""
     traffic: Traffic
     """All movers and all characters that were planned before."""
     effort: Effort = Effort.USUAL
@@ -49,7 +49,7 @@ class Planner(Protocol):
         """Compute beforehand what a character will need, such as a search tree. Called once for each character."""
 
     def find(self, request: PlanRequest) -> SearchResult:
-        """Find a plan that hits nothing and nobody and ends at rest, or say why there is none.
+        """Find a plan that ends at rest without a collision, or say why there is none.
 
         `SearchResult.found_by` names what found it.
         """

@@ -28,7 +28,7 @@ from gaitway.world.world import World
 SPEEDS = {"slow": 1.0, "normal": 1.4, "fast": 2.8}
 """Speeds of the words that a scene may use [m/s]; a library comes as near to them as it can."""
 _STRICTNESS = 0.6
-"""Share by which a metre becomes dearer when it is covered e times as fast as the preferred speed."""
+"""Share by which a metre becomes more expensive when it is covered e times as fast as the preferred speed."""
 _SLOWEST = 0.5
 """Least speed of a gait [m/s]; slower behaviours do not serve to get anywhere."""
 

@@ -35,8 +35,8 @@ class PreparedActions:
     Attributes:
         table: the actions of the library.
         states: the states of its behaviour graph.
-        reaches: what its special behaviours get past.
-        arrays: what kernels see of the library.
+        reaches: obstacles that its special behaviours can pass.
+        arrays: arrays of the library for kernels.
         time_weight: cost of a second [m/s].
         costs: costs of the actions, those of their durations included; (A,).
         per_metre: least cost of a metre in a straight line [1/m].
@@ -60,7 +60,8 @@ class PreparedActions:
         Args:
             table: the actions.
             discs: discs that cover the bodies, by action.
-            reaches: what the special behaviours get past, one for each of their clips in the order of the table.
+            reaches: obstacles that the special behaviours can pass, one entry for each of their clips in the order of
+                the table.
             time_weight: cost of a second [m/s]; 0 counts lengths alone, as the thesis does.
             bins: cell size [m], and number of headings in a whole turn (32 at most), in which states count as the same.
 

@@ -37,20 +37,20 @@ class TrafficView(Protocol):
 
 @dataclass(frozen=True)
 class Query:
-    """From where to where a plan shall lead, and how hard to look for it."""
+    """Start and goal of a plan, and limits of the search for it."""
 
     start: Pose
     goal: tuple[float, float]
     """x, y [m]."""
     _: KW_ONLY
     goal_heading: float | None = None
-    """[rad], or None for any."""
+    """Wanted heading at the goal [rad], or None for any."""
     tolerance: float = 0.5
     """Distance from the goal within which a plan may end [m]."""
     heading_tolerance: float = float(np.radians(15.0))
-    """[rad]."""
+    """Greatest difference from the goal heading [rad]."""
     start_time: float = 0.0
-    """[s]."""
+    """Time at which the plan begins [s]."""
     start_behavior: str | None = None
     """The behaviour that has just ended; None for a character that stands."""
     seed: int = 0
@@ -62,7 +62,7 @@ class Query:
     max_nodes: int = 1_000_000
     """Most nodes to expand."""
     max_seconds: float = 60.0
-    """[s]."""
+    """Most time that the search may take [s]."""
     crowded: float = 0.0
     """How much nearer than usual other characters may be near the start [m]."""
     coarse: float = 1.0
@@ -84,7 +84,7 @@ def ask(actions: PreparedActions, query: Query, weight: float = 1.0, bound: floa
     """Write a query into memory for the kernels, with the heading within half a turn of 0.
 
     Args:
-        actions: whose memory the query is written to.
+        actions: actions of a library, with the memory that the query is written to.
         query: the query.
         weight: factor on the estimated cost to the goal.
         bound: a plan must cost less than this.

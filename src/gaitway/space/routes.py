@@ -64,7 +64,7 @@ class RouteMap:
     """The cells of route fields: where roots can be."""
 
     spec: GridSpec
-    """Where the cells lie, without the border."""
+    """Grid of the cells, without the border."""
     cells: Cells
     """What each is (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
     fields: WorldFields
@@ -124,7 +124,7 @@ class RouteMap:
 
         Args:
             goal: x and y [m].
-            tolerance: [m].
+            tolerance: tolerance of the goal [m].
             start: x and y of the start [m]; the field then ends somewhat beyond it. None computes all.
         """
         spec, width = self.spec, self.cells.shape[1]
@@ -161,7 +161,7 @@ class RouteMap:
 
     @cached_property
     def _steps(self) -> tuple[IntArray, Distances]:
-        """As `_route_kernels.spread` takes them."""
+        """Steps and their lengths, as `_route_kernels.spread` takes them."""
         width = self.cells.shape[1]
         around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
         after = np.roll(around, -1, axis=0)
@@ -180,7 +180,7 @@ class RouteFields:
         self._kept: OrderedDict[tuple[float, float, float], RouteField] = OrderedDict()
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
-        """As `RouteMap.field`, but computed again only if a start lies beyond what is known.
+        """Return the field of a goal as `RouteMap.field`; computed again only if a start lies beyond the known part.
 
         If no path leads from a start that is connected with the goal, the cells are too large, and are halved for good.
         """

@@ -53,7 +53,7 @@ class Traffic:
     `BodyDiscs`. Discs of things that move leave them by half the way that they go within the slot, 0.1 m at most.
 
     Attributes:
-        names: of the owners, by number.
+        names: names of the owners, by number.
         kinds: special kinds of obstacle, by number, that `traffic_hit` can be told to let through.
         horizon: slots for which movers are known; beyond it those that still move are missing. See `extend`.
     """
@@ -136,10 +136,10 @@ class Traffic:
         """Add something that stays in place from one time until another [s].
 
         Args:
-            owner: its number.
+            owner: number of the owner.
             discs: x, y and radius [m]; (D, 3).
-            start: [s].
-            end: [s]; infinity is for ever.
+            start: time from which it is there [s].
+            end: time until which it is there [s]; infinity for ever.
             kind: a special kind that can be passed, or None.
         """
         discs = np.asarray(discs, dtype=np.float64).reshape(-1, 3)

@@ -20,8 +20,8 @@ def depth_first(parents: npt.NDArray[np.int32], actions: npt.NDArray[np.uint8]) 
     """Return links and ends of nodes in depth-first order, children in the order in which they come.
 
     Args:
-        parents: all before their children; the first is the root's, which has none; (N,).
-        actions: (N,).
+        parents: parent of each node, all before their children; the first node is the root, which has no parent; (N,).
+        actions: move of each node; (N,).
     """
     count = len(parents)
     sizes, numbers, following = np.ones(count, np.int32), np.zeros(count, np.int32), np.ones(count, np.int32)
@@ -79,7 +79,7 @@ def rounded(
 
     Args:
         full: x, y, heading, cost of each node; (N, 4 or more).
-        place_step: [m].
+        place_step: unit of x and y [m].
         cost_step: unit of cost.
     """
     count = len(full)
@@ -99,8 +99,8 @@ def check_sum(words: npt.NDArray[np.uint64], parts: npt.NDArray[np.uint64]) -> N
     """Add words to a sum, and the sums so far to another, so that the order counts; a few nanoseconds a word.
 
     Args:
-        words: (W,).
-        parts: both sums; (2,).
+        words: words to add; (W,).
+        parts: both sums; (2,), written.
     """
     first, second = parts[0], parts[1]
     for k in range(len(words)):
@@ -114,8 +114,8 @@ def first_wrong(links: Links, ends: Ends, moves: int) -> int:
     """Return the first node that is not in depth-first order, or -1; loops over a checked tree cannot run astray.
 
     Args:
-        links: (N,).
-        ends: (N,).
+        links: parent and move of each node, see `Tree`; (N,).
+        ends: node after the last one of each subtree; (N,).
         moves: number of moves.
     """
     count = len(links)

@@ -78,13 +78,13 @@ def grow_forest(
     Args:
         table: actions of the library, with the weights that plans are made with, so that costs are the same.
         roots: states that trees begin in; `repertoire.usual_roots` unless given.
-        budget: of each tree; `NODES` unless given.
-        region: that trees must not leave; `repertoire.usual_region` unless given.
-        kinds: of special obstacles that are to be passed, such as "jump".
+        budget: size of each tree; `NODES` unless given.
+        region: region that trees must not leave; `repertoire.usual_region` unless given.
+        kinds: kinds of special obstacles that are to be passed, such as "jump".
         time_weight: cost of a second [m/s], as in plans.
-        levels: most moves one after another.
-        stretch: see `diverse_tree`.
-        seed: of all trees.
+        levels: largest number of moves one after another.
+        stretch: largest cost of a path, see `diverse_tree`.
+        seed: seed of all trees.
         progress: called with the root, how many trees are done, and of how many.
 
     Raises:

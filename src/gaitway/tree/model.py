@@ -23,7 +23,7 @@ NODE_BYTES = 16
 MOST_NODES = 1 << 24
 """Most nodes of a tree: a node keeps its parent in three bytes."""
 MOST_LEVELS = 250
-"""Of a tree."""
+"""Most levels of a tree."""
 _STEPS = 32_767.0
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -56,7 +56,7 @@ class Tree:
     prices: npt.NDArray[np.uint16]
     """Costs in steps of `cost_step`; (N,)."""
     place_step: float
-    """[m]."""
+    """Unit of `places` [m]."""
     cost_step: float
 
     def __len__(self) -> int:
@@ -145,6 +145,6 @@ def compact(moves: Moves, region: Region, parents: npt.NDArray[np.int32], action
 
 
 def _shown(array: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
-    """Read-only for kernels, of any kind of number."""
+    """Return an array of any number type as read-only, for kernels."""
     out: npt.NDArray[_Number] = read_only(array)  # type: ignore[type-var]
     return out

@@ -69,7 +69,7 @@ class Portfolio:
 
         Args:
             prepared: the library, prepared for the world.
-            forest: its trees, with the same costs; None grows them, or takes them from the disk cache.
+            forest: trees of the library, with the same costs; None grows them, or takes them from the disk cache.
         """
         trees = forest or grow_forest(prepared.table, time_weight=prepared_search(prepared).searcher.time_weight)
         return Portfolio(

@@ -22,7 +22,7 @@ class Region:
 
     spec: GridSpec
     inside: BoolArray
-    """(rows, columns)."""
+    """Whether each cell belongs to the region; (rows, columns)."""
 
     def __post_init__(self) -> None:
         inside = owned(self.inside, "region", self.spec.shape, np.bool_, TreeError)

@@ -41,9 +41,9 @@ def save_tree(tree: Tree, path: str | Path, recipe: Mapping[str, Any] | None = N
     """Write a tree to a file.
 
     Args:
-        tree: of any kind.
+        tree: tree of any kind.
         path: a .gwtree file.
-        recipe: how it was grown, for `describe_tree`; what JSON can hold.
+        recipe: method and options that it was grown with, for `describe_tree`; plain JSON values.
 
     Raises:
         FormatError: if it cannot be written.

@@ -34,7 +34,7 @@ def vary(
         library: a library whose clips have contacts, the name of a built-in cast, or a .gwlib file.
         count: number of variants of each behaviour.
         behaviors: names of the behaviours that get variants, or patterns such as "walk_*"; None for all that can.
-        gain: how far from the mean variants are; 1 is as far as takes are.
+        gain: distance of variants from the mean; 1 is that of the takes.
         upper: whether only upper bodies vary, so that legs and path stay.
         seed: seed of the variants.
         progress: called with what is being done.

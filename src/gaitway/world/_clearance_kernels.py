@@ -24,12 +24,12 @@ def steps_along_columns(mask: Mask, bits: int, row: int, column: int, limit: int
     """Count the cells up or down to the nearest covered one, at most `limit`.
 
     Args:
-        mask: of the whole grid.
-        bits: cells with any of these are covered.
+        mask: bits of the cells of the whole grid; (rows, columns).
+        bits: bits that make a cell covered.
         row: first row to look at.
         column: first column to look at.
-        limit: also where there is none.
-        steps: filled in; its shape is that of the part looked at.
+        limit: largest count; also the count if there is no covered cell.
+        steps: receives the counts; its shape is that of the window.
     """
     height, width = steps.shape
     for i in range(height):
@@ -61,18 +61,18 @@ def distances_along_row(
     """Compute the distances of one row.
 
     Args:
-        steps: as found along the columns; (W,).
-        limit: columns with so many steps or more have no covered cell near enough.
+        steps: results of `steps_along_columns` in this row; (W,).
+        limit: number of steps from which on a column has no covered cell near enough.
         halves: 1 / (2 n) for every n; (W + 1,).
-        first: first column to fill in.
-        end: end column to fill in.
+        first: first column to compute.
+        end: column after the last one to compute.
         scale: side of a cell [m].
-        reach: distances are no more than this [m].
-        tops: room for the columns whose parabolas make up the envelope; (W,).
-        begins: room for where each of them begins; (W,).
-        keys: room for what each of them is in column 0; (W,).
-        squares: room for the squared distances [cells]; (W,).
-        out: filled in from index 0 on [m]; (end - first,).
+        reach: greatest distance [m].
+        tops: memory for the columns whose parabolas make up the envelope; (W,).
+        begins: memory for the begin of each of them; (W,).
+        keys: memory for the value of each of them in column 0; (W,).
+        squares: memory for the squared distances [cells]; (W,).
+        out: receives the distances [m], from index 0 on; (end - first,).
     """
     count, last = 0, len(steps) - 1
     for j in range(len(steps)):
@@ -118,15 +118,15 @@ def clearance(
     """Compute the distances from the cells of one window to the covered cells of another that contains it.
 
     Args:
-        mask: of the whole grid.
-        bits: cells with any of these are covered.
-        source: row, column, end row, end column of the cells looked at.
-        target: likewise, of those filled in.
-        limit: cells beyond which nothing counts.
+        mask: bits of the cells of the whole grid; (rows, columns).
+        bits: bits that make a cell covered.
+        source: window of the covered cells that count: row, column, end row, end column.
+        target: window of the cells whose distances are computed, in the same form.
+        limit: number of cells beyond which covered cells do not count.
         halves: 1 / (2 n) for every n.
         scale: side of a cell [m].
-        reach: distances are no more than this [m].
-        out: of the whole grid [m].
+        reach: greatest distance [m].
+        out: receives the distances, of the whole grid [m]; (rows, columns).
     """
     height, width = source[2] - source[0], source[3] - source[1]
     steps = np.empty((height, width), np.int32)

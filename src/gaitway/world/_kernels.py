@@ -42,8 +42,8 @@ def raster(
         origin_x: left side of the grid [m].
         origin_y: lower side of the grid [m].
         cell: side of a cell [m].
-        rows: of the grid.
-        columns: of the grid.
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
 
     Returns:
         Spans (S, 3), and the first span of each group with S at the end (G + 1,).
@@ -275,14 +275,14 @@ def _merge(
     crossed the middle of the row an odd number of times before it.
 
     Args:
-        intervals: as of `_intervals_of_group`.
+        intervals: result of `_intervals_of_group`.
         ordered: first column << 32 | interval, row after row.
-        first_row: of the group.
-        end_row: of the group.
-        row_starts: where each row begins in `ordered`.
+        first_row: first row of the group.
+        end_row: row after the last one of the group.
+        row_starts: begin of each row in `ordered`.
         odd: 0 for every part; it is 0 again at the end, since a ring crosses a line an even number of times.
-        spans: to be appended to.
-        count: spans so far.
+        spans: spans so far, with room for more; written.
+        count: number of spans so far.
     """
     for row in range(first_row, end_row):
         start, stop = row_starts[row - first_row], row_starts[row - first_row + 1]

@@ -30,9 +30,9 @@ class Clearance:
     this takes time in proportion to the window, and leaves what computing anew would give.
 
     Attributes:
-        spec: where the cells lie.
-        reach: distances are no more than this [m]; infinity does not bound them.
-        distances: [m], 0 in covered cells. Read-only and always up to date; (rows, columns).
+        spec: grid of the cells.
+        reach: greatest distance [m]; infinity for no limit.
+        distances: distances [m], 0 in covered cells. Read-only and always up to date; (rows, columns).
     """
 
     def __init__(self, occupancy: Occupancy, reach: float = math.inf, passing: Sequence[str] = ()) -> None:
@@ -53,7 +53,7 @@ class Clearance:
         """Update after cells of the occupancy grid have changed; return the window whose distances may have changed.
 
         Args:
-            changed: what `Occupancy.replace` or `remove` returned, or `Occupancy.window` of an added obstacle.
+            changed: window that `Occupancy.replace` or `remove` returned, or `Occupancy.window` of an added obstacle.
         """
         if changed.empty:
             return changed

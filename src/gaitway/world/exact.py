@@ -24,10 +24,10 @@ def in_the_way(
     """Return the footprints of the obstacles of given kinds.
 
     Args:
-        place: of a world those that never move; of a snapshot the movers too.
-        kinds: None takes all but `PASSABLE` ones.
-        low: only what is above this height [m].
-        high: only what is below this height [m].
+        place: a world, for the obstacles that never move; or a snapshot, for the movers too.
+        kinds: kinds of obstacles; None takes all but `PASSABLE` ones.
+        low: height above which parts of obstacles count [m].
+        high: height below which parts of obstacles count [m].
     """
     found = (o.shape.footprint(low, high) for o in place.obstacles if _counts(o, kinds))
     return [footprint for footprint in found if not footprint.empty]

@@ -57,7 +57,7 @@ class Footprint:
 
     @staticmethod
     def trusted(rings: Sequence[Sequence[tuple[float, float]]], radius: float = 0.0) -> Footprint:
-        """As `of_rings`, from one ring or more of plain numbers that have been checked already; ten times as fast.
+        """Make a footprint as `of_rings` from one or more rings of numbers that were checked before; ten times faster.
 
         Grids ask every shape for its outline whenever they are built, so shapes make theirs this way.
         """

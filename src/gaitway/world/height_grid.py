@@ -42,8 +42,8 @@ class HeightGrid:
         """Compute the ground in a grid.
 
         Args:
-            terrain: None is level at height 0.
-            spec: where the cells lie.
+            terrain: the ground; None is level at height 0.
+            spec: grid of the cells.
             standable: obstacles whose upper sides count as ground where they are higher.
         """
         center = np.zeros(spec.shape)

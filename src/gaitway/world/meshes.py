@@ -69,7 +69,7 @@ class MeshShape(Shape):
         """Build a mesh from arrays.
 
         Args:
-            vertices: [m], Z up; (V, 3).
+            vertices: vertices, Z up [m]; (V, 3).
             triangles: corners, anticlockwise seen from outside; (T, 3).
 
         Raises:

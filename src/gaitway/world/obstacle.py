@@ -16,7 +16,7 @@ from gaitway.world.shapes import Shape
 WALL = "wall"
 """Kind of an obstacle that no character may touch."""
 PASSABLE = "passable"
-"""Kind of an obstacle that is visible but blocks nobody: paint, a carpet, a tree that has not fallen yet."""
+"""Kind of an obstacle that is visible but blocks no character: paint, a carpet, a tree that has not fallen yet."""
 STANDABLE = frozenset({"box", "climb", "stairs"})
 """Kinds whose upper side is ground to stand on."""
 
@@ -63,7 +63,7 @@ class MoverPhase:
     shape: Shape
     """Shape in the mover's own frame."""
     kind: str = WALL
-    """As in `Obstacle.kind`."""
+    """Kind, as in `Obstacle.kind`."""
 
 
 @dataclass(frozen=True, eq=False)

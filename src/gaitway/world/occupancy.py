@@ -55,7 +55,7 @@ def body_footprint(
         shape: shape of the obstacle.
         terrain: the ground; None is level at height 0.
         band: heights above the ground [m] between which an obstacle blocks.
-        radius: of the body [m].
+        radius: radius of the body [m].
         poses: all poses (K, 3) between which the shape moves; None if it stays.
     """
     low, high = band
@@ -131,10 +131,10 @@ class Occupancy:
     and leaves the grid that building anew would give.
 
     Attributes:
-        spec: where the cells lie.
-        radius: of the body [m].
+        spec: grid of the cells.
+        radius: radius of the body [m].
         band: heights above the ground [m] between which an obstacle blocks.
-        kinds: what bit k of the mask means; `kinds[0]` is "wall".
+        kinds: meaning of bit k of the mask; `kinds[0]` is "wall".
         mask: bits of a cell: 0 is free for everyone, bit 0 a wall, bit k something of `kinds[k]`. Read-only, and
             always up to date; (rows, columns).
     """
@@ -153,8 +153,8 @@ class Occupancy:
         """Create an empty grid; `of` fills one from a world.
 
         Args:
-            spec: where the cells lie.
-            radius: of the body [m].
+            spec: grid of the cells.
+            radius: radius of the body [m].
             bounds: xmin, ymin, xmax, ymax [m] that characters must not leave; None leaves the grid open.
             terrain: the ground; None is level at height 0.
             band: heights above the ground [m] between which an obstacle blocks.
@@ -197,7 +197,7 @@ class Occupancy:
             place: a world, whose movers are left out, or a world at a time (`world.at(t)`), with its movers. Obstacle i
                 of `place.obstacles` has the key i.
             cell: side of a cell [m], or the whole grid.
-            radius: of the body [m].
+            radius: radius of the body [m].
             band: heights above the ground [m] between which an obstacle blocks.
             kinds: the kinds to tell apart, "wall" first; None takes `layer_kinds` of the world.
             max_slope: cells that are anywhere steeper than this [rad] are walls.

@@ -45,7 +45,7 @@ class Reach:
     cell: float
     """Length of a station [m]."""
     first: float
-    """Where the first station begins [m]; the root starts at 0."""
+    """Begin of the first station [m]; the root starts at 0."""
     lowest: FloatArray
     """Lowest point of the body [m] over each station at any time, from the floor it starts on; +inf where it never is;
     (N,)."""
@@ -160,8 +160,8 @@ def near(
 
     Args:
         obstacle: a special one.
-        reaches: of a library; those of other kinds are left out.
-        direction: of the way across [rad]; None is across its narrower side.
+        reaches: motions of a library that pass obstacles; those of other kinds are left out.
+        direction: direction in which the obstacle is crossed [rad]; None is across its narrower side.
         ground: height of the floor in front of it [m].
     """
     own = reaches_for(obstacle, reaches)
@@ -253,7 +253,10 @@ def _distances(obstacle: Obstacle, reach: Reach, direction: float | None, ground
 
 
 def _step_distances(obstacle: Obstacle, reach: Reach, top: float) -> tuple[float, float] | None:
-    """As `_distances`, for motions that go up or down something. Those that go down begin on top, at its edge."""
+    """Return the distances of `_distances` for motions that go up or down an obstacle.
+
+    Motions that go down begin on top, at its edge.
+    """
     if reach.edge is None:
         return None
     if isinstance(obstacle.shape, Stairs):

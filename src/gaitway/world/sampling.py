@@ -39,9 +39,9 @@ def sample_free(
 
     Args:
         area: polygons, such as of `exact.free_area`.
-        count: how many points.
-        spacing: least distance of two [m].
-        rng: same state, same points.
+        count: number of points.
+        spacing: least distance between two points [m].
+        rng: random number generator; the same state gives the same points.
         usable: which points may be taken; None takes all. An area of a few corners with such a test is far faster than
             one with many holes.
 

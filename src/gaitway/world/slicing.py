@@ -35,9 +35,9 @@ def plan_of(corners: FloatArray, low: float, high: float, closed: bool, oriented
     """Return what the part of a mesh strictly between two heights covers.
 
     Args:
-        corners: of the triangles [m]; (T, 3, 3).
-        low: [m].
-        high: [m].
+        corners: corners of the triangles [m]; (T, 3, 3).
+        low: lower height [m].
+        high: upper height [m].
         closed: whether the triangles enclose solids; if not, only the surface counts, and upright faces are lines.
         oriented: whether all of them are anticlockwise seen from outside.
     """

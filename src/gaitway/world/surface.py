@@ -42,8 +42,8 @@ def terrain_surface(
     """Return the ground within bounds (xmin, ymin, xmax, ymax) as a sheet that faces up.
 
     Args:
-        terrain: None is level ground at height 0.
-        bounds: [m].
+        terrain: the ground; None is level ground at height 0.
+        bounds: bounds of the sheet: xmin, ymin, xmax, ymax [m].
         cell: distance between its vertices [m]; None takes the terrain's own corners and the bounds, so that the sheet
             has the terrain's height at all of them. (Inside a twisted cell two triangles are not quite its surface.)
 

@@ -27,7 +27,7 @@ class Terrain:
     """Heights at the corners of square cells; bilinear in between and level beyond the edge."""
 
     heights: FloatArray
-    """[m]; row i lies at y = origin[1] + i * cell, column j at x = origin[0] + j * cell; (H, W)."""
+    """Heights [m]; row i lies at y = origin[1] + i * cell, column j at x = origin[0] + j * cell; (H, W)."""
     cell: float
     """Distance between neighbours [m]."""
     origin: tuple[float, float] = (0.0, 0.0)
@@ -53,7 +53,7 @@ class Terrain:
     def of(
         function: Callable[[FloatArray], npt.ArrayLike], bounds: tuple[float, float, float, float], cell: float
     ) -> Terrain:
-        """From a function of points.
+        """Build a terrain from a function of points.
 
         Args:
             function: heights [m] (H, W) of points (H, W, 2).
@@ -81,9 +81,9 @@ class Terrain:
 
         Args:
             bounds: xmin, ymin, xmax, ymax [m] to cover.
-            height: from the deepest place, which is at 0, to the highest [m].
-            wavelength: from one hill to the next, about [m]; larger is gentler.
-            seed: the same seed gives the same hills.
+            height: height difference between the deepest point, which is at 0, and the highest [m].
+            wavelength: approximate distance from one hill to the next [m]; larger is gentler.
+            seed: seed; the same seed gives the same hills.
             cell: distance between heights [m].
         """
         if not (np.isfinite(height) and height >= 0.0 and np.isfinite(wavelength) and wavelength > 0.0):

@@ -26,7 +26,7 @@ def load_terrain(
         path: a grey PNG of 8 or 16 bits, whose top row is the far edge (largest y) as on a map, black 0 and white 1;
             or an NPY file of a 2D array in metres, whose row 0 lies at the origin.
         cell: distance between pixels or numbers [m].
-        scale: what the values are multiplied by; for a picture the height of white [m].
+        scale: factor of the values; for a picture the height of white [m].
         origin: x and y of the corner with the least of both [m].
 
     Raises:

@@ -129,7 +129,7 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
 
 
 def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
-    """From standing into the gallop: sink on the haunches, lift the forehand, three growing strides."""
+    """Make the clip from standing into the gallop: sink on the haunches, lift the forehand, three growing strides."""
     duration, begin = 2.2, 0.2
     times = fine_times(duration)
     settle = duration - 0.3  # all is at full speed for the last part, which is the standard stride
@@ -154,7 +154,7 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
 
 
 def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
-    """From the gallop to a stand: shorter strides, haunches under, then the forelegs settle."""
+    """Make the clip from the gallop to a stand: shorter strides, haunches under, then the forelegs settle."""
     duration = 2.4
     times = fine_times(duration)
     pace = 1.0 - smooth_step(times, 0.5, 2.2)

@@ -55,7 +55,7 @@ HALF_WIDTH = {"Fore": 0.14, "Hind": 0.14}
 """Distance of each leg's plane from the middle at rest [m]."""
 TOE = (0.075, 0.0, -0.085)
 HEEL = (-0.045, 0.0, -0.085)
-"""Where the hoof meets the ground, in the hoof's frame [m]."""
+"""Points of the hoof that meet the ground, toe and heel, in the hoof's frame [m]."""
 LEGS = ("LeftHind", "RightHind", "LeftFore", "RightFore")
 """Columns of the clips' contacts: one hoof each, the point of its toe."""
 
@@ -72,7 +72,7 @@ class LegGeometry:
     pastern: FloatArray
     """Rest vector (x, z) [m] from the fetlock to the hoof's joint; (2,)."""
     rest_toe: tuple[float, float]
-    """Where its toe stands at rest, from the root along and across [m]."""
+    """Position of its toe at rest, relative to the root: along and across [m]."""
 
     @property
     def is_fore(self) -> bool:

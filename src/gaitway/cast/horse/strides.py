@@ -55,8 +55,8 @@ def make_course(
 
     Args:
         times: Times of the fine grid [s]; all are (N,).
-        speed: [m/s].
-        heading: [rad].
+        speed: Speed [m/s].
+        heading: Heading [rad].
         phase: Strides since a flight.
         gallop: 0 where it stands, 1 where it gallops.
     """

@@ -16,7 +16,7 @@ THIGH, SHANK, ANKLE_HEIGHT = 0.43, 0.42, 0.08
 """Lengths of the leg's bones and height of the ankle over the sole [m]."""
 LEG = THIGH + SHANK
 HEEL = (-0.03, 0.0, -ANKLE_HEIGHT)
-"""Where the heel meets the floor, in the foot's frame [m]. A round heel touches 3 cm behind the ankle."""
+"""Point of the heel that meets the floor, in the foot's frame [m]. A round heel touches 3 cm behind the ankle."""
 BALL = (0.13, 0.0, -ANKLE_HEIGHT)
 TOE_TIP = (0.20, 0.0, -ANKLE_HEIGHT)
 """Ball and tip of the flat foot, in the foot's frame [m]."""

@@ -40,7 +40,7 @@ TURNS = {
     "glide_right_50": (-50.0, 1.6),
 }
 WAIT_FOOT = (-0.06, -0.33, float(np.radians(-38.0)))
-"""Where the ball of the right foot stands in "wait", from the board's middle [m], and where it points [rad]."""
+"""Position of the ball of the right foot in "wait", relative to the board's middle [m], and its heading [rad]."""
 
 
 def _glide(name: str, take: RideTake, turn: float = 0.0, duration: float = 1.2) -> Clip:

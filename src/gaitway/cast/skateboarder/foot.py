@@ -42,7 +42,7 @@ def walk_foot(
     """Return the right foot from the deck (or the ground) through steps to the deck (or the ground), smooth in between.
 
     Args:
-        times: [s]; (F,).
+        times: Times of the frames [s]; (F,).
         along: How far the board has come [m]; (F,). The ride is straight.
         steps: Places and times at which the foot stands on the ground.
         from_board: The clip begins with it on the deck.

@@ -26,7 +26,7 @@ class FreeFoot:
     """The right foot in the frame of the ride (x ahead, y left, from under the board's middle), all (F,)."""
 
     ball: FloatArray
-    """Where the ball of the foot is [m]; (F, 3)."""
+    """Position of the ball of the foot [m]; (F, 3)."""
     yaw: FloatArray
     pitch: FloatArray
     """Heel up [rad]."""
@@ -55,9 +55,9 @@ class Ride:
     airborne: BoolArray
     hips_height: FloatArray
     balance: FloatArray
-    """Where the centre of mass shall be over the ground, in the frame of the ride; (F, 2)."""
+    """Wanted position of the centre of mass over the ground, in the frame of the ride; (F, 2)."""
     hips_yaw: FloatArray
-    """Where the hips face, from the ride's direction."""
+    """Heading of the hips, relative to the ride's direction."""
     fold: FloatArray
     """Forward tilt of the pelvis."""
     curl: FloatArray
@@ -65,7 +65,7 @@ class Ride:
     twist: FloatArray
     """Turn of the chest against the hips."""
     look: FloatArray
-    """Where the head faces, from the ride's direction."""
+    """Heading of the head, relative to the ride's direction."""
     nod: FloatArray
     """Head down."""
     spread: FloatArray

@@ -119,7 +119,7 @@ def bridge_edges(graph: MotionGraph, before: BoolArray, after: BoolArray) -> Boo
 
 
 def beginning_move(graph: MotionGraph, node: int, path: GroundPath) -> FloatArray:
-    """The planar move that puts a node at a path's begin, and turns the way that its clip goes on along the path."""
+    """Return the planar move that puts a node at the begin of a path, with the motion after it along the path."""
     corpus = graph.corpus
     frame, clip = int(graph.node_frames[node]), int(graph.node_clips[node])
     last = int(corpus.starts[clip + 1]) - 1

@@ -67,7 +67,7 @@ def load_clip_with_report(
     asf: str | Path | None = None,
     animation: int | str = 0,
 ) -> tuple[Clip, LoadReport]:
-    """As `load_clip`, with the report of what was decided about the file."""
+    """Load a clip as `load_clip` does, and return it with a report of what was decided about the file."""
     path = Path(path)
     for name, rate in (("fps", fps), ("file_fps", file_fps)):
         if rate is not None and not 0.0 < rate <= MAX_FPS:

@@ -24,7 +24,7 @@ def scaled_decimal(digits: int, exponent: int, high: FloatArray, low: FloatArray
         digits: 0 .. 10**18 - 1.
         exponent: power of ten.
         high: 10**k rounded to a double, k from -(n//2) to n//2 where n = len(high).
-        low: what 10**k - high leaves, rounded.
+        low: 10**k - high, rounded to a double.
     """
     middle = high.shape[0] // 2
     if digits == 0 or exponent < -middle:
@@ -204,14 +204,14 @@ def half_angle(degrees: float) -> tuple[float, float]:
 def euler_quaternions(
     values: FloatArray, columns: IntArray, axes: IntArray, scratch: FloatArray, out: FloatArray
 ) -> None:
-    """Quaternions (F, J, 4) of the Euler angles [degrees] in a table of channels.
+    """Compute quaternions (F, J, 4) from the Euler angles [degrees] in a table of channels.
 
     Args:
-        values: (F, C).
-        columns: (J, 3), columns of a joint's angles in the order they multiply; -1 for none.
-        axes: (J, 3), 0, 1, 2 for x, y, z of each angle.
-        scratch: (2, C), written to.
-        out: (F, J, 4).
+        values: channels of all frames; (F, C).
+        columns: columns of a joint's angles in the order in which they are multiplied; -1 for none; (J, 3).
+        axes: axis of each angle: 0, 1, 2 for x, y, z; (J, 3).
+        scratch: working memory; (2, C), written.
+        out: receives the quaternions; (F, J, 4).
     """
     for f in range(values.shape[0]):
         for column in range(values.shape[1]):  # a loop of its own, so that it is compiled to vector instructions

@@ -31,8 +31,9 @@ def read_amc(path: Path, file_fps: float | None = None, asf: Path | None = None)
 
     Args:
         path: the AMC file.
-        file_fps: its rate [Hz], or None for DEFAULT_RATE.
-        asf: its skeleton, or None to look beside it: `02_01.amc` goes with `02_01.asf`, `02.asf` or the only one there.
+        file_fps: frame rate of the file [Hz], or None for DEFAULT_RATE.
+        asf: skeleton file, or None to look beside the AMC file: `02_01.amc` goes with `02_01.asf`, `02.asf` or the only
+            one there.
 
     Raises:
         FormatError: with the line of what is wrong, in either file.
@@ -125,7 +126,7 @@ def _read_bone(
     frame_line: int,
     row: list[float],
 ) -> None:
-    """One line "bone value value ..." into the row of its frame."""
+    """Read one line "bone value value ..." into the row of its frame."""
     name = words[0]
     if frame_line == 0:
         raise FormatError(path, f"is not an AMC file: expected a frame number, found {quoted(name)}", number)

@@ -48,7 +48,7 @@ class AsfSkeleton:
     """The root first, every bone after its parent."""
     parents: list[int]
     position: Vector
-    """Where the root is when its channels are zero, file units."""
+    """Position of the root when its channels are zero, in file units."""
     length_unit: float
     """The file's `length`: a file unit is this part of an inch, upside down (CMU: 0.45, so 1/0.45 inch)."""
     radians: bool

@@ -40,7 +40,7 @@ class Joint:
     offset: tuple[float, float, float] | None = None
     position_columns: list[int] = field(default_factory=lambda: [-1, -1, -1])
     rotations: list[tuple[int, int]] = field(default_factory=list)
-    """(column, axis) of each rotation channel in file order."""
+    """Column and axis of each rotation channel in file order."""
     has_channels: bool = False
 
 
@@ -62,12 +62,12 @@ class BvhHeader:
 
     @property
     def parents(self) -> IntArray:
-        """(J,)."""
+        """Parents of the joints; (J,)."""
         return np.array([joint.parent for joint in self.joints], dtype=np.int64)
 
     @property
     def offsets(self) -> FloatArray:
-        """(J, 3), file units."""
+        """Offsets of the joints in file units; (J, 3)."""
         return np.array([joint.offset for joint in self.joints], dtype=np.float64)
 
     @property

@@ -55,7 +55,7 @@ class Asset:
         return len(items) - 1
 
     def shared(self, kind: str, item: dict[str, Any]) -> int:
-        """As `add`, but an equal one that was added before is used again."""
+        """Append as `add` does, but use an equal item again if there is one."""
         key = (kind, json.dumps(item, sort_keys=True))
         if key not in self._known:
             self._known[key] = self.add(kind, item)
@@ -73,7 +73,7 @@ class Asset:
         """Store an array (n,) or (n, width) and return the number of its accessor.
 
         Args:
-            values: what to store.
+            values: array to store.
             kind: type of its numbers: "f4", "u1", "u2", "u4" or "i2".
             bounds: whether to note its least and greatest values.
             normalized: whether whole numbers stand for shares of the greatest one.

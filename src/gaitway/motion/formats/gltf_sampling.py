@@ -23,7 +23,8 @@ class Channel:
     times: FloatArray
     """Key times [s], rising; (K,)."""
     values: FloatArray
-    """(K, width), or (K, 3, width) with in-tangent, value and out-tangent for CUBICSPLINE. Rotations are xyzw."""
+    """Values at the times, (K, width), or (K, 3, width) with in-tangent, value and out-tangent for CUBICSPLINE.
+    Rotations are xyzw."""
     interpolation: str
 
     def at(self, times: FloatArray) -> FloatArray:

@@ -29,13 +29,13 @@ class RawMotion:
 
     names: list[str]
     parents: IntArray
-    """(J,), parents first."""
+    """Parents of the joints, each before its children; (J,)."""
     offsets: FloatArray
-    """(J, 3), file units."""
+    """Offsets of the joints in file units; (J, 3)."""
     tips: dict[int, tuple[float, float, float]]
     """End of the bone of a joint, file units."""
     roots: FloatArray
-    """(F, 3), file units."""
+    """Root positions in file units; (F, 3)."""
     rotations: FloatArray
     """Local unit quaternions wxyz; (F, J, 4)."""
     fps: float
@@ -44,7 +44,7 @@ class RawMotion:
     up: str | None = None
     """Stated by the format, or None where it has to be judged."""
     rest_rotations: FloatArray | None = None
-    """(J, 4), where the format has a rest pose other than the identity."""
+    """Local rotations of the rest pose, if the format has one other than the identity; (J, 4)."""
     may_have_tpose: bool = True
     """Whether files of this kind come from converters that put a T-pose first."""
     notes: list[str] = field(default_factory=list)
@@ -105,9 +105,9 @@ def settle_offsets(
 
     Args:
         names: joint names.
-        offsets: (J, 3), changed in place.
-        moving: for some joints, their positions in the parent's frame; (F, 3) each.
-        notes: where to say it.
+        offsets: offsets of the joints; (J, 3), changed in place.
+        moving: positions of some joints in the parent's frame, by joint; (F, 3) each.
+        notes: notes about the file, to which a line is added.
     """
     for joint, positions in moving.items():
         offsets[joint] = positions.mean(axis=0)

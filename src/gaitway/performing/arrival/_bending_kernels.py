@@ -21,10 +21,10 @@ def bend_path(
 
     Args:
         path: x, y [m] and heading [rad], not wrapped; (F, 3).
-        shares: from 0 to 1, never falling; (F,).
+        shares: share of the bend that is done by each frame, from 0 to 1, never falling; (F,).
         goal: x, y [m], heading [rad], and 1 if the heading matters; (4,).
-        ready: how readily the path is stretched, shifted sideways and turned; (3,).
-        rounds: most corrections.
+        ready: readiness to be stretched, shifted sideways and turned; (3,).
+        rounds: largest number of corrections.
         out: the bent path; (F, 3).
 
     Returns:

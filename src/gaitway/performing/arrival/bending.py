@@ -80,9 +80,9 @@ def plan_bend(work: Footwork, goal: tuple[float, float], heading: float | None =
     """Find how to bend a motion so that its last frame is at a goal.
 
     Args:
-        work: its footwork in the world.
-        goal: where its root shall be in the last frame [m].
-        heading: where it shall face then [rad]; None leaves that to the bend.
+        work: footwork of the motion in the world.
+        goal: wanted root position in the last frame: x, y [m].
+        heading: wanted heading in the last frame [rad]; None leaves that to the bend.
 
     Returns:
         None if some foot does not step, or wheels do not roll, so that nothing can be elsewhere in the end.
@@ -109,7 +109,7 @@ def bent(clip: Clip, bend: Bend) -> Clip:
 
     Args:
         clip: the motion; its parts may lie anywhere in the plan.
-        bend: how its footwork in the world is bent.
+        bend: bend of its footwork in the world.
     """
     carry = planar.compose(bend.path, planar.inverse(clip.planar_path()))
     roots, local = np.array(clip.root_positions), np.array(clip.rotations)

@@ -33,7 +33,7 @@ class Arrival:
     clips: Mapping[str, Clip]
     """The bent clips by name, in the order in which they are played."""
     strain: float
-    """How much steps differ from what they were; up to 1 nobody notices."""
+    """How much the bent steps differ from the planned ones; up to 1 it is not visible."""
 
     @property
     def first(self) -> int:
@@ -56,12 +56,12 @@ def meet_goal(
     which hands or knees rest, are never bent. If there is too little to bend, a step or turn in place may be added.
 
     Args:
-        library: whose clips the plan plays.
-        plan: ends near the goal, at rest.
-        goal: where the root shall be in the end [m].
-        goal_heading: where it shall face then [rad]; None leaves it about as it is.
-        name: what the names of bent clips end in; different for each character of a take.
-        footworks: what is known of the library's clips from earlier calls.
+        library: library of the clips in the plan.
+        plan: plan that ends near the goal, at rest.
+        goal: wanted root position at the end: x, y [m].
+        goal_heading: wanted heading at the end [rad]; None leaves it about as it is.
+        name: suffix of the names of bent clips; different for each character of a take.
+        footworks: footwork of the library's clips that earlier calls have found.
 
     Returns:
         None if the library has no steps that could be bent to make up for what the plan lacks.
@@ -149,11 +149,11 @@ def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip 
 
     Args:
         motion: the bent motion.
-        start: the frame in which the clip begins.
-        pose: where the root is then; (3,).
+        start: frame in which the clip begins.
+        pose: pose of the root in that frame; (3,).
         source: the clip.
-        before: the one before it, whose last frame stands for its first in the motion.
-        name: of the result.
+        before: clip before it, whose last frame stands for its first in the motion.
+        name: name of the result.
     """
     rows = slice(start, start + len(source))
     roots, turns = np.array(motion.root_positions[rows]), np.array(motion.rotations[rows])

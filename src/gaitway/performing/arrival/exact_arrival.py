@@ -68,11 +68,11 @@ def exact_arrival(
     Args:
         prepared: library, discs and world of the character.
         traffic: all others; the character itself must not be in it.
-        plan: ends near the goal, at rest.
-        goal: where to be in the end [m].
-        goal_heading: where to face then [rad], or None.
-        name: what the names of bent clips end in; different for each character of a take.
-        footworks: what is known of the library's clips from earlier calls.
+        plan: plan that ends near the goal, at rest.
+        goal: wanted position at the end: x, y [m].
+        goal_heading: wanted heading at the end [rad], or None.
+        name: suffix of the names of bent clips; different for each character of a take.
+        footworks: footwork of the library's clips that earlier calls have found.
     """
     reason = "there are too few steps to bend"
     ways = arrivals(prepared.library, plan, goal, goal_heading, name=name, footworks=footworks)
@@ -88,12 +88,12 @@ def exact_arrival(
 
 
 def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, standing: FloatArray) -> str | None:
-    """What bent steps, or standing at their end for ever, come too near to: an obstacle or a character; else None.
+    """Return the obstacle or character that the bent steps, or standing at their end, come too near to; or None.
 
     Args:
-        exact: the arrival; what is not bent is as it was planned, and is not looked at.
+        exact: the arrival; steps that are not bent are as planned, and are not tested.
         fields: the world.
-        traffic: everybody else.
+        traffic: all other characters and movers.
         standing: discs of a standing body in the frame of its root (x, y, radius) [m]; (D, 3).
     """
     plan, table, discs = exact.plan, exact.table, exact.discs
@@ -108,7 +108,7 @@ def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, stan
 
 
 def _met(exact: ExactArrival, traffic: Traffic, table: ActionTable, discs: BodyDiscs) -> str | None:
-    """Whom bent steps meet."""
+    """Return the name of a character or mover that the bent steps meet, or None."""
     arrays = traffic.arrays
     for step in exact.plan.steps[exact.arrival.first :]:
         action = _row(table, step.clip)
@@ -127,7 +127,7 @@ def _met(exact: ExactArrival, traffic: Traffic, table: ActionTable, discs: BodyD
 
 
 def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields) -> str | None:
-    """Return what a character is too near to that stands at the end of a plan."""
+    """Return the obstacle or character that a character at the end of a plan is too near to, or None."""
     near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2])
     if len(near):
         return fields.blame(standing[near[:1], :2])[0]
@@ -137,7 +137,7 @@ def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldF
 
 
 def _prepared(prepared: PreparedLibrary, arrival: Arrival) -> ExactArrival:
-    """With the actions and discs of its bent clips."""
+    """Return an arrival with the actions and discs of its bent clips."""
     if not arrival.clips:
         return ExactArrival(arrival, None, None)
     bent: dict[str, list[str]] = {}

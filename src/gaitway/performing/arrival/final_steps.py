@@ -28,11 +28,11 @@ def nearer(
     """Return plans with one or two more steps that end at rest near a goal; the most promising ones, best first.
 
     Args:
-        library: whose clips the plan plays.
-        plan: ends at rest.
-        goal: where to be in the end [m].
-        heading: where to face then [rad]; None for about where the plan does.
-        footworks: what is known of the library's clips; only those that can be bent are added.
+        library: library of the clips in the plan.
+        plan: plan that ends at rest.
+        goal: wanted position at the end: x, y [m].
+        heading: wanted heading at the end [rad]; None for about that of the plan.
+        footworks: footwork of the library's clips; only that of clips that can be bent is added.
     """
     state = library.graph[plan.steps[-1].behavior].end if plan.steps else _first_state(library)
     ways = [] if state is None else _ways(library, state, footworks)

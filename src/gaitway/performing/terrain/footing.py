@@ -69,7 +69,7 @@ _ROOM, _STATIONS = (0.035, 0.10), 12
 """Room behind and ahead of the points on which a foot rests, so that it gets away without a stumble [m], and at how
 many places that is felt."""
 _FOREVER = 1e4
-"""[s]."""
+"""Time that counts as for ever [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class _TerrainFoot:
     tilt: FloatArray
     """How it is turned to lie on the ground; (F, 4)."""
     arms: FloatArray
-    """From its ankle to heel, ball and toe in the motion [m]; (F, P, 3)."""
+    """Vectors from its ankle to heel, ball and toe in the motion [m]; (F, P, 3)."""
     over: FloatArray
     """How high those are over the floor in the motion [m]; (F, P)."""
     rise: FloatArray
@@ -116,7 +116,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
 
     Args:
         clip: motion of a humanoid with contacts, placed in the world's plan; heights count from the terrain.
-        world: whose terrain and things to stand on there are.
+        world: world with the terrain, and with the obstacles that characters can stand on.
     """
     positions, turned = clip.joint_transforms()
     feet = {side: _foot(clip, side, positions, turned, world) for side in SIDES}
@@ -136,11 +136,11 @@ def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: Wor
     """Return the plan of a foot that moves with the body where it is high, and clears the ground where it is low.
 
     Args:
-        foot: in the motion.
-        plan: what it shall do.
-        rise: how far the root is raised [m]; (F,).
-        world: whose ground.
-        fps: frames in a second [Hz].
+        foot: the foot in the motion.
+        plan: targets of the foot.
+        rise: height by which the root is raised [m]; (F,).
+        world: world with the ground.
+        fps: frame rate [Hz].
     """
     low, high = _WITH_BODY
     share = np.clip((foot.over.min(axis=1) - low) / (high - low), 0.0, 1.0) * ~plan.planted
@@ -175,7 +175,7 @@ def _leaning(clip: Clip, world: World) -> Clip:
     ahead = np.column_stack([np.cos(heading), np.sin(heading)])
     rise = [world.ground(clip.root_positions[:, :2] + sign * _FELT * ahead) for sign in (1.0, -1.0)]
     feet = [p.name.rpartition("_")[2] in _PARTS for p in clip.skeleton.contact_points]
-    upright = ~clip.contacts[:, ~np.array(feet)].any(axis=1)  # nobody leans who holds on to something or crawls
+    upright = ~clip.contacts[:, ~np.array(feet)].any(axis=1)  # no lean while hands or knees rest on something
     lean = _LEAN * np.arctan2(rise[0] - rise[1], 2.0 * _FELT) * upright
     lean = scipy.ndimage.gaussian_filter1d(lean, _LEAN_S * clip.fps, mode="nearest")
     left = np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(clip))])
@@ -269,10 +269,10 @@ def _footprint(
     """Find even ground for a foot: how far ahead of a point (2,) [m], its height there [m], and its slopes.
 
     Args:
-        place: the middle of what rests in the motion.
-        ahead: where the foot points to; (2,).
-        along: where it rests, ahead of the place [m].
-        world: whose ground.
+        place: centre of the part that rests in the motion.
+        ahead: unit direction in which the foot points; (2,).
+        along: distances of the points that rest, ahead of the place [m].
+        world: world with the ground.
 
     Returns:
         The least move to ground on which the foot lies even, or to the evenest within reach, the height of the foot

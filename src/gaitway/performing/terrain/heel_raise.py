@@ -30,7 +30,7 @@ def raise_heel(clip: Clip, side: str, plan: FootPlan, heel_down: BoolArray, stra
     Args:
         clip: motion of a humanoid with the root where it shall be.
         side: "left" or "right".
-        plan: where the foot shall be.
+        plan: targets of the foot.
         heel_down: frames in which the heel is on the ground or hardly leaves it; (F,).
         straightest: share of its length up to which a leg is stretched.
     """
@@ -53,9 +53,9 @@ def _needed(pivot: FloatArray, arm: FloatArray, axis: FloatArray, reach: float) 
     """Return the least angles (F,) by which arms (F, 3) must turn about axes (F, 3) to end within reach of a hip.
 
     Args:
-        pivot: what the arms turn about, seen from the hip [m]; (F, 3).
-        arm: from there to the ankle [m]; (F, 3).
-        axis: of length one; (F, 3).
+        pivot: points that the arms turn about, relative to the hip [m]; (F, 3).
+        arm: vectors from there to the ankle [m]; (F, 3).
+        axis: unit vectors; (F, 3).
         reach: length of the leg [m].
     """
     along = np.sum(arm * axis, axis=-1, keepdims=True) * axis

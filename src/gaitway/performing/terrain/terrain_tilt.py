@@ -33,7 +33,7 @@ def carried(clip: Clip, world: World) -> Clip:
 
     Args:
         clip: motion with contacts, placed in the world's plan; heights count from the terrain.
-        world: whose ground.
+        world: world with the ground.
     """
     rolling = [c for c, point in enumerate(clip.skeleton.contact_points) if point.rolls]
     legs = [leg for leg in legs_of(clip.skeleton) if not set(leg.columns) & set(rolling)]
@@ -113,8 +113,8 @@ def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
     Args:
         clip: the motion.
         leg: one of `legs_of` its skeleton.
-        shift: how far its end is moved in each frame, in world axes [m]; (F, 3).
-        turn: how it is turned, as rotation vectors in world axes [rad]; (F, 3).
+        shift: displacement of its end in each frame, in world axes [m]; (F, 3).
+        turn: rotation of its end in each frame, as rotation vectors in world axes [rad]; (F, 3).
     """
     first, second, last = leg.joints
     positions, turns = clip.joint_transforms()

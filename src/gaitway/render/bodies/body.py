@@ -166,7 +166,7 @@ def individual_shape(skeleton: Skeleton, seed: int) -> BodyShape | None:
     """Return the recipe of one individual of a crowd: people differ in build, clothes and hair.
 
     Args:
-        skeleton: whose body.
+        skeleton: skeleton of the body.
         seed: which individual; its colours are those of `built_in_palette`.
     """
     shape = built_in_shape(skeleton)
@@ -179,7 +179,7 @@ def built_in_palette(skeleton: Skeleton, seed: int = 0, side_tint: float = 0.0) 
     """Return the colours of one individual: a coat for a horse, clothes for all others.
 
     Args:
-        skeleton: whose body.
+        skeleton: skeleton of the body.
         seed: which individual.
         side_tint: 0..1, how far left limbs turn warm and right limbs cool.
     """

@@ -65,7 +65,7 @@ def horse_pieces(skeleton: Skeleton, places: FloatArray, *, coarse: bool = False
 
     Args:
         skeleton: the built-in horse's.
-        places: its joints in the rest pose [m]; (J, 3).
+        places: positions of its joints in the rest pose [m]; (J, 3).
         coarse: whether to make fewer triangles.
     """
     maker = _Maker(skeleton, places, 10 if coarse else 18)

@@ -261,8 +261,8 @@ class BodyFrame:
         """Return shares of all joints (N, J) in moving points of a ring around an arm or a leg.
 
         Args:
-            points: (N, 3) [m].
-            share: how far the ring is on the way from the limb's first joint (0) to the second (1).
+            points: points [m]; (N, 3).
+            share: position of the ring between the limb's first joint (0) and the second (1).
             chain: roles of the limb's joints.
             widths: half the length over which the second and the third joint take over from the one before [m].
         """

@@ -51,7 +51,7 @@ def _skull(rise: FloatArray, turn: FloatArray) -> FloatArray:
 
 _HEIGHTS = (-0.94, -0.82, -0.66, -0.53, -0.40, -0.26, -0.08, 0.06, 0.20, 0.42, 0.66, 0.88)
 _TURNS = (0.14, 0.31, 0.54, 0.92, 1.25, 1.60, 2.05, 2.60)
-"""Where the rings and columns of a head lie: close together on the face."""
+"""Heights of the rings and bearings of the columns of a head; they are close together on the face."""
 
 
 def _columns(frame: BodyFrame) -> FloatArray:

@@ -230,9 +230,9 @@ def _drape(frame: BodyFrame, rows: tuple[tuple[float, float, float], ...], tone:
     """Return a double wall of cloth from its upper edge down.
 
     Args:
-        frame: whose.
+        frame: frame of the body.
         rows: shares of the trunk's height, distances off the skin [m] and widening.
-        tone: its colour.
+        tone: colour of the cloth.
         follow: 0..1, how much the thighs take it along.
     """
     skin = SkinBuilder(len(frame.skeleton))

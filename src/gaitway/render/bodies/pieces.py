@@ -90,9 +90,9 @@ def bind(
     """Hang pieces on the joints that move them.
 
     Args:
-        pieces: in the world of one pose.
+        pieces: pieces in the world of one pose.
         posed: world positions [m] (J, 3) and rotations (J, 4) of the joints in that pose.
-        rest: the same of the rest pose.
+        rest: the same for the rest pose.
         own_colors: colours beyond the palette; (C, 3).
     """
     counts = [len(p.points) for p in pieces]

@@ -64,9 +64,9 @@ class ClipStage:
         """Draw one frame.
 
         Args:
-            frame: its number.
+            frame: number of the frame.
             camera: the point of view.
-            shot: how it is shown, but for the camera and the size.
+            shot: settings of the picture, except for the camera and the size.
             size: width and height [px].
             samples: samples in each pixel, unless the shot has its own.
             whole_paths: whether endless trails show whole clips rather than the path so far.
@@ -120,7 +120,7 @@ class ClipStage:
         """Return the cameras of a shot.
 
         Args:
-            shot: how the clips are shown.
+            shot: settings of the picture.
             size: width and height of a picture [px].
             frames: the frames of a still; None gives one camera for each frame of a film.
         """
@@ -174,7 +174,7 @@ def set_stage(
         gap: distance between neighbours in a row [m].
         colors: one palette for all, or one each; None draws a different one for each.
         body: recipe of the bodies; None makes them from the bones.
-        side_tint: how far left limbs turn warm and right limbs cool where colours are drawn; 0..1.
+        side_tint: 0..1, how warm left limbs and how cool right limbs are coloured if colours are drawn.
     """
     actors = [clips] if isinstance(clips, Clip) else list(clips)
     if not actors:

@@ -55,7 +55,7 @@ class TakeStage:
 
         Args:
             take: the take.
-            world: its world; None is an empty floor around all paths.
+            world: world of the take; None is an empty floor around all paths.
             cutaway: height above the ground at which obstacles are cut off [m]; None cuts nothing.
             lighting: light, floor and backdrop; None takes what suits the world.
         """

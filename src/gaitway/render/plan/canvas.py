@@ -26,7 +26,7 @@ class Canvas:
             bounds: xmin, ymin, xmax, ymax of what is drawn [m]; it lies in the middle.
             size: width and height of the finished map [px].
             scale: pixels a metre.
-            paper: its colour.
+            paper: colour of the paper.
         """
         # four samples a pixel each way for small maps, two for large ones, whose memory would be gigabytes
         self.factor = 4 if size[0] * size[1] <= 1_500_000 else 2
@@ -55,7 +55,7 @@ class Canvas:
 
         Args:
             area: polygons [m].
-            paint: with what.
+            paint: colour of the area.
             hatch: pixels between diagonal strokes; 0 fills it.
             shift: moved by this much [m].
         """

@@ -90,10 +90,10 @@ def scene_plan(
     """Draw a scene, or a world alone, as a plan with +X to the right and +Y up.
 
     Args:
-        scene: what to draw.
-        path: where to write a PNG; None writes nothing.
+        scene: scene or world to draw.
+        path: PNG file to write; None writes nothing.
         size: width in pixels (the height follows from the bounds), or width and height.
-        time: when [s]: movers are drawn where and what they are then; several times make a sheet of plans.
+        time: time of the plan [s]: movers are drawn as they are then; several times make a sheet of plans.
         title: words at the top; None takes the scene's own, "" leaves the header out.
         people: draw starts and goals.
         legend: explain the signs below the map.
@@ -101,7 +101,7 @@ def scene_plan(
         clearance: show how far obstacles are.
         reaches: show where these motions may begin to pass special obstacles (`library.reach.reaches`), and within
             `radius` of them where one may only be while passing.
-        radius: of a character, for `reaches` [m].
+        radius: radius of a character, for `reaches` [m].
 
     Returns:
         The picture.

@@ -291,8 +291,8 @@ def split_shadow(farthest: Single, base: float, per_row: float, per_col: float, 
     Args:
         farthest: closeness of the lowest surface, infinite where there is none; (H, W).
         base: minus the closeness of the floor at row 0 and column 0 [m].
-        per_row: how that changes from row to row.
-        per_col: how that changes from column to column.
+        per_row: change of that from row to row [m].
+        per_col: change of that from column to column [m].
         crisp: share of light kept off by surfaces that touch the floor or nearly so; written.
         soft: share kept off by what is higher; written. Both add up to one where there is a surface.
     """

@@ -59,7 +59,7 @@ class Camera:
             azimuth: bearing of the camera seen from the target [rad]: 0 stands on +X, pi/2 on +Y.
             elevation: angle above the horizon [rad]; pi/2 looks straight down with the picture's top away from
                 the bearing.
-            distance: from target to camera [m].
+            distance: distance from target to camera [m].
             field: vertical opening angle [rad].
             span: metres shown from bottom to top makes it orthographic.
         """
@@ -102,7 +102,7 @@ class Camera:
         """Return a camera that sees all points in the same direction of view, moved (and, if orthographic, zoomed).
 
         Args:
-            points: what must be seen [m]; (..., 3).
+            points: points that must be visible [m]; (..., 3).
             size: width and height of the picture in pixels.
             margin: share of the picture left free on each side.
         """

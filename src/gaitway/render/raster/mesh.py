@@ -39,7 +39,7 @@ def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> Surface
     """Build a closed skin over rings of points, drawn to a point at both ends.
 
     Args:
-        rings: (R, K, 3) [m]; each ring runs anticlockwise seen from the end.
+        rings: points of the rings [m]; (R, K, 3); each ring runs anticlockwise seen from the end.
         start: the point before the first ring.
         end: the point after the last ring.
 
@@ -87,7 +87,7 @@ def round_rod(
     Args:
         start: first point [m].
         end: last point [m].
-        stations: (share of the way 0..1, half width along `side`, half width across it), in order.
+        stations: cross-sections in order: share of the line 0..1, half width along `side`, half width across it.
         side: direction of the first half width.
         around: points in a ring.
         cap_rows: rings in each rounded end.
@@ -121,7 +121,7 @@ def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Surf
     """Build a box with flat faces.
 
     Args:
-        center: its middle [m]; (3,).
+        center: centre of the box [m]; (3,).
         axes: rows are the unit directions of its edges, right-handed; (3, 3).
         half: half its length along each axis [m]; (3,).
     """

@@ -29,11 +29,11 @@ def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, po
     """Draw the shadow pictures of solid triangles.
 
     Args:
-        points: (V, 3) [m].
-        corners: (T, 3).
+        points: vertices [m]; (V, 3).
+        corners: vertices of each triangle; (T, 3).
         light: unit vector towards the key light.
         texel: the finest step that will be seen [m].
-        pool: where the second picture is drawn meanwhile.
+        pool: threads, on one of which the second picture is drawn at the same time.
     """
     sky = pool.submit(_sky_picture, points, corners, texel)
     view, closest, soft = _light_picture(points, corners, light, texel)

@@ -56,9 +56,9 @@ def hub_picture(
     Args:
         graph: hubs and clips.
         title: words over it.
-        frame: whose slice of the distances is shown; None takes the seed of the first hub.
-        matrix: distances of all frames (F, F) [m], where they are at hand.
-        width: of the picture [px], 1200 or more.
+        frame: frame whose distances from all others are shown; None takes the seed of the first hub.
+        matrix: distances of all frames (F, F) [m], if they are known.
+        width: width of the picture [px], 1200 or more.
 
     Raises:
         GaitwayError: if the frame is none of the graph's, or the picture too narrow.

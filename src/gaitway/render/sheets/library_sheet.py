@@ -34,8 +34,8 @@ def library_sheet(
     """Draw the behaviour graph and a strip of every clip, with its length, time, turn and contacts.
 
     Args:
-        library: what to draw.
-        path: where to write a PNG; None writes nothing.
+        library: library to draw.
+        path: PNG file to write; None writes nothing.
         columns: most figures in a strip.
         row_height: pixels for a standing person.
         progress: called after each clip.

@@ -38,11 +38,11 @@ def error_picture(
 
     Args:
         matrix: distances [m], frames of the first motion down and of the second across; (A, B).
-        minima: of the matrix.
+        minima: local minima of the matrix.
         below: minima under this are transitions, and drawn full [m].
-        title: over it.
-        names: of both motions.
-        width: of the matrix in the picture [px].
+        title: title over the picture.
+        names: names of both motions.
+        width: width of the matrix in the picture [px].
 
     Raises:
         GaitwayError: if no frame can be compared.
@@ -138,7 +138,7 @@ def transition_strips(
 
     Args:
         walk: edges of the graph.
-        clip: its motion.
+        clip: motion of the walk.
         which: numbers of transitions, as they come in the walk.
         around: frames before and after each.
         columns: poses in a row.

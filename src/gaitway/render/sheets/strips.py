@@ -39,7 +39,7 @@ class _Row:
     """Smallest right and up in the picture's own axes [m]; (2,)."""
     high: FloatArray
     slots: FloatArray
-    """Where each figure's root is along the picture's right [m]."""
+    """Position of each figure's root along the picture's right [m]."""
 
 
 def filmstrip(
@@ -63,7 +63,7 @@ def filmstrip(
 
     Args:
         clips: one clip, or one for each row; they may have different skeletons, lengths and rates.
-        path: where to write a PNG; None writes nothing.
+        path: PNG file to write; None writes nothing.
         columns: most figures in a row, unless `frames` says which.
         view: "side", "front", "three-quarter", "back", "top", or the camera's bearing [rad] seen from the figure
             (0 is in front of it). Every clip is turned so that its first pose faces the right edge in a side view.

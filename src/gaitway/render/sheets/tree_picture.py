@@ -67,11 +67,11 @@ def tree_picture(
     """Draw a tree: on the left how many paths reach each cell, on the right all paths.
 
     Args:
-        tree: of any kind.
-        path: where to write a PNG; None writes nothing.
-        title: above it.
-        text: below the title.
-        width: of the picture [px].
+        tree: tree of any kind.
+        path: PNG file to write; None writes nothing.
+        title: title above the picture.
+        text: text below the title.
+        width: width of the picture [px].
     """
     frame = _frame(tree.region, width)
     other = _MapFrame(frame.left + frame.width + _GAP, frame.top, frame.width, frame.height, frame.low, frame.scale)

@@ -60,12 +60,12 @@ def overlay_picture(
     Roots are put on one spot with one heading in every moment, so that what is seen is how poses differ.
 
     Args:
-        groups: from top to bottom, such as inputs and outputs.
-        path: where to write a PNG; None writes nothing.
-        title: over the picture.
-        moments: poses of each take.
+        groups: groups of takes from top to bottom, such as inputs and outputs.
+        path: PNG file to write; None writes nothing.
+        title: title over the picture.
+        moments: number of poses of each take.
         view: bearing of the camera seen from the figure [rad]; 0 is in front of it, pi / 2 at its left.
-        row_height: of a row [px].
+        row_height: height of a row [px].
 
     Raises:
         GaitwayError: if there is nothing to draw.
@@ -117,12 +117,12 @@ def curves_picture(
     """Draw panels of curves, column by column as in figure 5.6.
 
     Args:
-        panels: from the top of the first column on.
-        path: where to write a PNG; None writes nothing.
-        title: over the picture.
-        columns: of panels.
-        keys: names and colours of what is drawn.
-        panel: width and height of one [px].
+        panels: panels of curves, from the top of the first column on.
+        path: PNG file to write; None writes nothing.
+        title: title over the picture.
+        columns: number of columns of panels.
+        keys: names and colours of the groups of curves.
+        panel: width and height of one panel [px].
 
     Raises:
         GaitwayError: if there is nothing to draw.

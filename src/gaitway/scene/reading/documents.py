@@ -182,7 +182,7 @@ def plain_data(value: Any, place: Place = ()) -> Any:
     """
     if len(place) > MAX_DEPTH:
         raise SceneError(f"{place_text(place[:3])}...: is nested more than {MAX_DEPTH} deep")
-    numpy = sys.modules.get("numpy")  # where nobody has loaded it, nothing is of its types
+    numpy = sys.modules.get("numpy")  # if NumPy is not loaded, no value has one of its types
     if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -16,8 +16,8 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
     Args:
         cells: the cells; (count,) or more.
         count: number of cells.
-        growth: its `counts` and `numbers`.
-        region: cells of the region.
+        growth: counts and numbers of the tree.
+        region: number of cells of the region.
     """
     more = 0
     for k in range(count):
@@ -49,7 +49,7 @@ def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
 
 @kernel(borrows=True)
 def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: int) -> float:
-    """As `change_in_closed_form`, computed as the thesis does."""
+    """Return the same as `change_in_closed_form`, computed as the thesis does it."""
     before = density_of(growth.frequencies, growth.numbers[TOTAL], region)
     shift(cells, count, growth, 1)
     after = density_of(growth.frequencies, growth.numbers[TOTAL] + count, region)
@@ -76,12 +76,12 @@ def coverage(
 
     Args:
         poses: poses of the nodes; (N, 4).
-        parents: (N,).
-        actions: (N,).
+        parents: parent of each node; (N,).
+        actions: move of each node; (N,).
         arrays: the moves.
         inside: the region; (R, C).
-        place: of its cells; (3,).
-        growth: an empty one.
+        place: lower left corner of the region's cells: x, y [m], and cells per metre; (3,).
+        growth: empty memory of a growing tree; its counts are written.
     """
     cells, outside = np.zeros(len(arrays.points), np.int64), 0
     for node in range(1, len(parents)):

@@ -150,8 +150,8 @@ def grow_diverse(
         levels: most moves from the root.
         arrays: the moves.
         inside: the region; (R, C).
-        place: where its cells lie; (3,).
-        region: number of its cells.
+        place: lower left corner of the region's cells: x, y [m], and cells per metre; (3,).
+        region: number of cells of the region.
         bound: bounds on costs.
         by_frequencies: whether to compute densities as the thesis does.
         stopping: whether moves that come to rest follow each node at once.
@@ -228,7 +228,7 @@ def grow_level(
         most: most nodes in a cell.
         arrays: the moves.
         inside: the region; (R, C).
-        place: of its cells; (3,).
+        place: lower left corner of the region's cells: x, y [m], and cells per metre; (3,).
         occupants: nodes in each cell; (R, C), written.
         growth: the tree.
     """
@@ -266,8 +266,8 @@ def least_costs(
     Args:
         arrays: the moves.
         inside: the region; (R, C).
-        place: of its cells; (3,).
-        groups: number of what may follow each move, the root last; (M + 1,).
+        place: lower left corner of the region's cells: x, y [m], and cells per metre; (3,).
+        groups: group of each move, the root last; moves with the same followers are in one group; (M + 1,).
     """
     rows, columns = inside.shape
     count = groups.max() + 1

@@ -19,14 +19,14 @@ class MoveArrays(NamedTuple):
     """M moves, see `Moves`; P points along them."""
 
     moves: FloatArray
-    """x, y, turn, cost; (M, 4)."""
+    """Displacement x, y [m], turn [rad] and cost of each move; (M, 4)."""
     follower_starts: IntArray
-    """(M + 2,); entry M is the root's."""
+    """First entry of each move in `followers`, of the root as entry M, and their number at the end; (M + 2,)."""
     followers: IntArray
     point_starts: IntArray
-    """(M + 1,)."""
+    """First point of each move in `points`, and their number at the end; (M + 1,)."""
     points: FloatArray
-    """At most half a cell apart; (P, 2)."""
+    """Points along the moves, at most half a cell apart: x, y [m]; (P, 2)."""
     stops: BoolArray
     """Whether each move comes to rest; (M,)."""
 
@@ -35,13 +35,13 @@ class Growth(NamedTuple):
     """Memory of a growing tree; up to N nodes in a region of R x C cells."""
 
     parents: npt.NDArray[np.int32]
-    """(N,)."""
+    """Parent of each node; (N,)."""
     actions: npt.NDArray[np.uint8]
-    """(N,)."""
+    """Move of each node; (N,)."""
     poses: FloatArray
-    """x, y, heading, cost; (N, 4)."""
+    """x, y [m], heading [rad] and cost of each node; (N, 4)."""
     depths: npt.NDArray[np.uint8]
-    """(N,)."""
+    """Number of moves from the root to each node; (N,)."""
     used: npt.NDArray[np.uint64]
     """Followers that each node has, or cannot have, one bit each; (N,)."""
     following: npt.NDArray[np.int32]
@@ -51,9 +51,9 @@ class Growth(NamedTuple):
     near: FloatArray
     """Place of these small cells, as that of a region; (3,)."""
     counts: npt.NDArray[np.int32]
-    """Moves that go through each cell; (R * C,)."""
+    """Number of moves that go through each cell; (R * C,)."""
     seen: npt.NDArray[np.uint32]
-    """The trace that went through each cell last; (R * C,)."""
+    """Number of the trace that went through each cell last; (R * C,)."""
     frequencies: IntArray
     """Number of cells of the region that have each count; (F,)."""
     numbers: IntArray
@@ -75,13 +75,13 @@ def trace(
 
     Args:
         pose: poses of nodes; (N, 4).
-        node: from where.
-        move: which.
+        node: node at which the move begins.
+        move: number of the move.
         arrays: the moves.
         inside: the region; (R, C).
-        place: of its cells; (3,).
-        growth: its `seen` is written.
-        cells: filled with row * C + column.
+        place: lower left corner of the region's cells: x, y [m], and cells per metre; (3,).
+        growth: memory of the growing tree; its `seen` is written.
+        cells: receives the cells: row * C + column.
     """
     rows, columns = inside.shape
     growth.numbers[TRACES] += 1

@@ -40,7 +40,7 @@ def build_tree(
         region: "disc", or "half-disc" for what lies ahead.
         cell: side of the region's cells [m]; None chooses it by the radius.
         levels: largest number of moves one after another; None for the method's own.
-        method: how nodes are chosen: "diverse", "pruned", "exhaustive", or a baseline of the thesis.
+        method: method that chooses the nodes: "diverse", "pruned", "exhaustive", or a baseline of the thesis.
         stretch: diverse: largest cost, in costs of the cheapest path to the same cell; None for no bound.
         per_cell: pruned: largest number of nodes in a cell.
         seed: seed of all that is drawn.

@@ -18,8 +18,8 @@ def coverage(tree: Tree, region: Region | None = None) -> tuple[IntArray, float]
     """Count the moves of a tree through each cell, and compute their density (formula 4.1).
 
     Args:
-        tree: of any kind.
-        region: whose cells to count; its own unless given. Moves that leave it are not counted.
+        tree: tree of any kind.
+        region: region whose cells are counted; that of the tree unless given. Moves that leave it are not counted.
 
     Returns:
         Counts (rows, columns), and the density.

@@ -84,7 +84,7 @@ def usual_behaviors(
     Args:
         table: actions of a library, with the weights that plans are made with.
         roots: states that trees begin in.
-        kinds: of special obstacles that are to be passed, such as "jump".
+        kinds: kinds of special obstacles that are to be passed, such as "jump".
         time_weight: cost of a second [m/s].
 
     Raises:

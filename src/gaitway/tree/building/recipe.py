@@ -62,13 +62,14 @@ class TreeRecipe:
     levels: int | None = None
     region: str = "disc"
     radius: float | None = None
-    """[m]."""
+    """Radius of the region [m]."""
     cell: float | None = None
-    """[m]."""
+    """Side of the region's cells [m]."""
     stretch: float | None = STRETCH
-    """Of the diverse method."""
+    """Largest cost of a path of the diverse method, as a multiple of the cheapest path to the same cell; None for no
+    limit."""
     per_cell: int = 100
-    """Of the pruned method."""
+    """Largest number of nodes in a cell of the pruned method."""
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -83,9 +83,9 @@ class TreeArrays(NamedTuple):
     links: Links
     """Parent in the upper 24 bits, move in the lower 8; (N,)."""
     ends: Small
-    """One beyond the last node below each; (N,)."""
+    """Node after the last one of each subtree; (N,)."""
     headings: npt.NDArray[np.int16]
-    """In 65536ths of a turn; (N,)."""
+    """Headings in 65536ths of a turn; (N,)."""
     actions: IntArray
     """Row of the library's table of each move; (M,)."""
     turns: FloatArray
@@ -95,7 +95,8 @@ class TreeArrays(NamedTuple):
     starts: Small
     """First entry of each cell around the root, and their number at the end; (cells + 1,)."""
     entries: IntArray
-    """By cell, then by cost: cost, node, and where in the cell it ends; (E,)."""
+    """Entries sorted by cell, then by cost: cost, node, and position of its end in the cell, packed in one number;
+    (E,)."""
     frame: FloatArray
     """Lower left corner (x, y) of the cells, their side [m], columns, rows, and the cost of a step of it; (6,)."""
 
@@ -115,9 +116,9 @@ class Work(NamedTuple):
     corners: FloatArray
     """Lower left corners of their cells, seen from the goal [m]; (LISTS, 2)."""
     state: IntArray
-    """See `OPEN` and the others; (8,)."""
+    """Numbers of the query, in the order of `OPEN` to `TESTED`; (8,)."""
     ends: FloatArray
-    """Where and when the latest free way ends, and the best one: x, y [m], heading [rad], time [s]; (2, 4)."""
+    """End of the latest free path, and of the best one: x, y [m], heading [rad], time [s]; (2, 4)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -315,7 +316,7 @@ def answer(
         if shortfall > query[CLOSE]:
             return START_BLOCKED, -1, -1.0
         if math.hypot(query[START_X] - query[GOAL_X], query[START_Y] - query[GOAL_Y]) <= query[GOAL_TOLERANCE]:
-            return NOTHING, -1, -1.0  # somebody who is there already need not go anywhere, which no node says
+            return NOTHING, -1, -1.0  # a character that is there already needs no path, and no node stands for that
     some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
     if not together:
         return APART if some else GOAL_BLOCKED, -1, -1.0
@@ -343,7 +344,7 @@ def find(
         work_handle: memory.
         query_handle: numbers of the query; see `space._query_kernels`.
         state: state of the behaviour graph at the start.
-        band: see `next_candidate`.
+        band: width of the band of costs that is searched at a time, see `next_candidate`.
 
     Returns:
         How it ended, the node at the goal, its cost, the numbers of paths looked at and of moves tested, and where

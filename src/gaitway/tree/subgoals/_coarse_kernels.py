@@ -24,10 +24,10 @@ def follow(
         ways: step by which each cell is reached from the goal; (rows, columns).
         lengths: length of the path from each cell [m], 0 around the goal; (rows, columns).
         steps: row and column of each step; (16, 2).
-        row: of the first place [cells].
-        column: of the first place [cells].
-        last_row: of the goal [cells].
-        last_column: of the goal [cells].
+        row: row of the start [cells].
+        column: column of the start [cells].
+        last_row: row of the goal [cells].
+        last_column: column of the goal [cells].
 
     Returns:
         Rows and columns, the goal as the last; (N, 2).

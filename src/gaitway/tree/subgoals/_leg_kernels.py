@@ -165,7 +165,7 @@ def onward(
     ranked_handle: ArrayHandle[FloatArray],
     left_handle: ArrayHandle[CostLeft], state: int, under_way: bool, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
+    """Find a leg past a sub-goal: the node near it that is best for the cost beyond it, and whose path is free.
 
     Args:
         library_handle: the actions.
@@ -186,7 +186,7 @@ def onward(
         anew: whether the last leg began elsewhere or at another time, so that nothing is known of moves.
 
     Returns:
-        The node, -1 if there is none, and the cost of the way there.
+        The node, -1 if there is none, and the cost of the path to it.
     """
     library, fields, tree, work = library_handle.value, fields_handle.value, tree_handle.value, work_handle.value
     query = query_handle.value
@@ -204,7 +204,7 @@ def best_arrival(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """As `_query_kernels.cheapest`, but with a limit on the paths that are tested."""
+    """Find the cheapest path as `_query_kernels.cheapest` does, but test a limited number of paths."""
     best, least, bound, rough = -1, np.inf, NONE, query[GOAL_TOLERANCE] + tree.frame[2] / PLACES
     going = lists_around(tree, work, query, anew)
     while going:

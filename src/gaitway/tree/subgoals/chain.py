@@ -156,7 +156,7 @@ class SubgoalChain:
             if leg is not None and leg.cost <= self.legs.per_metre * (LONGEST * reach + (0.0 if moves else MORE)):
                 count = self._kept(leg, sub_goal.annotated)
                 return self._stage(stage, self._drawn(stage, leg.rows[: count + 1], traffic, False, shift), 0)
-        # who stands gains nothing by waiting where nobody is about
+        # a character that stands gains nothing by waiting if there is no traffic
         if stage.tried == len(SUB_GOALS) and (moves or traffic is not None) and stage.waits < MOST_WAITS:
             stage.tried += 1
             rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits)

@@ -58,7 +58,7 @@ class CoarseWay:
     field: Distances
     """Distance to the goal from each coarse cell [m]; (rows, columns)."""
     spec: GridSpec
-    """Where these cells lie."""
+    """Grid of these cells."""
     remaining: float
     """Approximate length of the path, by that field [m]."""
 
@@ -91,8 +91,8 @@ class CoarseWay:
         None if it lies before a special obstacle that is near already: if that is not passed, nothing is gained.
 
         Args:
-            reach: [m].
-            beyond: how much farther along the path to aim [m].
+            reach: distance along the path [m].
+            beyond: additional distance along the path at which to aim [m].
         """
         crossed = self.lengths[self.special]
         for length in crossed.tolist():  # in order, so that those that lie side by side are passed together
@@ -164,7 +164,7 @@ class CoarsePlanner:
         Args:
             start: x, y [m].
             goal: x, y [m].
-            tolerance: [m].
+            tolerance: tolerance of the goal [m].
         """
         field = self._routes.field(goal, tolerance, start)
         spec = self.map.spec

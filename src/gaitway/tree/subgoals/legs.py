@@ -57,7 +57,7 @@ class SubgoalLegs:
     Attributes:
         searcher: the library.
         clip_choice: draws the clips that are played.
-        forest: its trees.
+        forest: trees of the library.
         reach: least reach of the trees from their roots [m].
         per_metre: least cost of a metre in a straight line [1/m].
         looked_at: number of paths looked at since `forget`.
@@ -129,7 +129,7 @@ class SubgoalLegs:
         Args:
             fields: the world.
             query: the query.
-            aim: where the path goes on to from there: x, y [m].
+            aim: point that the path leads to beyond the sub-goal: x, y [m].
             left: distances to the goal, and the largest one after the leg.
             traffic: other characters and movers; None for none.
             under_way: whether legs came before.
@@ -156,7 +156,7 @@ class SubgoalLegs:
             query: the query.
             traffic: other characters and movers.
             under_way: whether legs came before.
-            times: how often to stand still.
+            times: number of times to stand still.
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
         busy, traffic_handle = _handle(traffic)
@@ -224,5 +224,5 @@ def _handle(traffic: TrafficView | None) -> tuple[bool, ArrayHandle[TrafficArray
 
 
 def _radius(bounds: tuple[float, float, float, float]) -> float:
-    """How far it is at least from the root to the edge of a region [m]."""
+    """Return the least distance from the root to the edge of a region [m]."""
     return float(min(math.fabs(edge) for edge in bounds))

@@ -43,7 +43,7 @@ class _Axes:
 
     mean: FloatArray
     axes: FloatArray
-    """(k, n)."""
+    """Unit vectors of the directions; (k, n)."""
     spread: FloatArray
     """Standard deviation along each; (k,)."""
 

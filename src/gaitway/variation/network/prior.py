@@ -49,7 +49,7 @@ class Prior:
     """The prior network: instances and edges."""
 
     values: SingleArray
-    """(2n, R)."""
+    """Instances: the values of both frames of each; (2n, R)."""
     takes: IntArray
     """Number of the take of each instance; (R,)."""
     step_scale: FloatArray

@@ -181,11 +181,11 @@ class Unrolled:
     """Sequences that a network gave."""
 
     values: SingleArray
-    """(B, F, n)."""
+    """Values of the sequences; (B, F, n)."""
     variances: SingleArray
     """Predicted variance of the step to each frame; (B, F, n)."""
     phases: SingleArray
-    """(B, F)."""
+    """Phase of each frame; (B, F)."""
 
 
 def unroll(

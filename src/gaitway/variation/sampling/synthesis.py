@@ -42,9 +42,9 @@ class Drawn:
     """Variants as rows of scaled degrees of freedom."""
 
     values: SingleArray
-    """(B, F, n)."""
+    """Scaled degrees of freedom of each frame; (B, F, n)."""
     phases: SingleArray
-    """(B, F)."""
+    """Phase of each frame; (B, F)."""
 
 
 def sample(

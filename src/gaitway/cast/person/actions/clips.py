@@ -73,7 +73,7 @@ def _crawl_forward(name: str, style: Style, seed: int | None) -> Clip:
 
 
 def _crawl_under(name: str, style: Style, seed: int | None) -> tuple[Clip, float]:
-    """From standing under a low slab and up again."""
+    """Make the clip that goes from standing under a low slab and up again."""
     parts = [
         crawl_start_clip(name, style, seed),
         crawl_cycles(name, CRAWL_CYCLES, Manner.draw(seed)),

@@ -67,11 +67,11 @@ _DEPARTURES = {
 }
 """When each point comes down on the way to the floor, and leaves it on the way up [s]."""
 _TOES_BENT_UNTIL = {"Right": (0.40, 1.40), "Left": (1.75, 2.45)}
-"""From when to when foot and toes straighten on the way up [s]: not before they leave the floor."""
+"""Begin and end of the time in which foot and toes straighten on the way up [s]; not before they leave the floor."""
 
 
 def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
-    """From the stand hub, one foot back, knee and hands down, to the crawl hub.
+    """Make the clip from the stand hub to the crawl hub: one foot back, then knee and hands down.
 
     Args:
         name: Name of the clip.
@@ -108,7 +108,7 @@ def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
 
 
 def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
-    """From the crawl hub up on the knees, one foot forward, up on it and the other beside it, to the stand hub.
+    """Make the clip from the crawl hub to the stand hub: up on the knees, one foot forward, then stand up on it.
 
     Args:
         name: Name of the clip.

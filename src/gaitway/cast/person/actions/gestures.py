@@ -173,7 +173,7 @@ def _lean(local: FloatArray, lean: FloatArray, shares: dict[str, float]) -> None
 
 
 def _drift(local: FloatArray, time: FloatArray, seconds: float, draw: Draw) -> None:
-    """The slow wandering of trunk and arms that no two takes share."""
+    """Add slow random motion of trunk and arms, different in each take."""
     if not draw.seed:
         return
     grid = np.linspace(0.0, seconds, 256)

@@ -92,7 +92,7 @@ def hold_poses(
         name: Name of the clip.
         root: Given root positions [m]; (F, 3).
         local: Given local rotations; (F, J, 4).
-        fps: [Hz].
+        fps: Frame rate [Hz].
         holds: The score; times in seconds from the first frame.
         root_grip: How unwilling the root is to leave its path [1/m^2], (F,) or one for all; lower follows the limbs.
         in_turn: As in `solve_poses`.

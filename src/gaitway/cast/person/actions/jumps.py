@@ -47,7 +47,7 @@ class Leap:
     """How a leap is to be."""
 
     flight_s: float
-    """From the last touch of the left foot to the first of the right one."""
+    """Time from the last contact of the left foot to the first contact of the right one [s]."""
     cycles_before: int = 1
     """Whole cycles of jogging from the hub to the cycle of the take-off."""
     cycles_after: int = 0
@@ -210,7 +210,7 @@ def _posed(set_up: ActionStage, plan: _Schedule, leap: Leap, style: Style, varia
 
 
 def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
-    """Our own keys on top of the fitted leap; `share` is 0 at take-off and 1 at landing."""
+    """Add our own keys to the fitted leap; `share` is 0 at take-off and 1 at landing."""
     trail = plateau(share, 0.05, 0.55, 0.62, 0.98)
     lead = plateau(share, -0.1, 0.36, 0.45, 0.9)
     middle = plateau(share, 0.05, 0.45, 0.6, 1.1)
@@ -218,7 +218,7 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     turn_joint(poses, "LeftUpLeg", 0.0, -0.75 * leap.tuck * trail, 0.0)
     turn_joint(poses, "RightLeg", 0.0, 0.35 * leap.tuck * lead, 0.0)
     turn_joint(poses, "RightUpLeg", 0.0, -0.5 * leap.tuck * lead, 0.0)
-    ready = plateau(share, 0.55, 0.9, 1.05, 1.25)  # nobody lands on a straight leg
+    ready = plateau(share, 0.55, 0.9, 1.05, 1.25)  # people do not land on a straight leg
     turn_joint(poses, "RightLeg", 0.0, _LANDING_KNEE * ready, 0.0)
     turn_joint(poses, "RightUpLeg", 0.0, -0.5 * _LANDING_KNEE * ready, 0.0)
     for joint in ("Spine", "Spine1", "Spine2"):

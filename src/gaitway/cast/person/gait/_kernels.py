@@ -14,11 +14,11 @@ angle up to which the toes lie flat [rad]; share of any further rise that lifts 
 
 @kernel
 def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArray, out: FloatArray) -> None:
-    """Ankles (N, 3) of a foot rolled by `pitch` (N,), written into the last argument.
+    """Compute the ankles (N, 3) of a foot rolled by `pitch` (N,); the last argument receives them.
 
     Args:
         ankles: Ankle positions of the flat foot [m]; (N, 3), or (1, 3) for all.
-        yaws: [rad]; (N,) or (1,).
+        yaws: Headings of the foot [rad]; (N,) or (1,).
         pitch: Toes up positive [rad]; (N,).
         foot: Shape of the foot, see `foot_roll.FOOT`; (8,).
         out: Receives the positions; (N, 3).
@@ -56,7 +56,7 @@ def raise_heel(
 
     Args:
         ankle: Ankle position of the flat foot [m]; (3,).
-        yaw: [rad].
+        yaw: Heading of the foot [rad].
         hip: Hip position in every frame [m]; (N, 3).
         late: How much of the rise each frame may have, 0 to 1; (N,).
         foot: Shape of the foot, see `foot_roll.FOOT`; (8,).

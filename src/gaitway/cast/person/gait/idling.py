@@ -60,7 +60,7 @@ def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, li
 
 
 def _glances(times: FloatArray, rng: np.random.Generator, lively: float) -> tuple[FloatArray, FloatArray]:
-    """Turn of the gaze and nod of the head [rad]; (N,) each."""
+    """Return the turn of the gaze and the nod of the head [rad]; (N,) each."""
     gaze, nod = np.zeros(len(times)), np.zeros(len(times))
     begin, end = 0.5, times[-1] - 0.9
     while begin + 0.8 < end:
@@ -100,7 +100,7 @@ def _breathe(local: FloatArray, breath: FloatArray) -> None:
 
 
 def _drift(local: FloatArray, nod: FloatArray, limbs: FloatArray) -> None:
-    """Small slow moves of head, trunk and arms."""
+    """Add small slow motions of head, trunk and arms."""
     turn_joint(local, "Head", 0.015 * limbs[:, 0], nod + 0.015 * limbs[:, 1], 0.0)
     turn_joint(local, "Spine1", 0.008 * limbs[:, 2], 0.0, 0.02 * limbs[:, 3])
     for k, side in enumerate(("Left", "Right")):

@@ -122,7 +122,7 @@ class GaitModel:
             gait: "walk", "jog" or "back".
             phase: Phase of the left foot's cycle [cycles].
             speed: Along the heading [m/s], positive also for "back".
-            turn: [rad/s], positive to the left.
+            turn: Turn rate [rad/s], positive to the left.
             style: Weights of the style directions; (S,).
             wobble: Weights of the wobble directions in every frame; (F, W).
             gain: Factor on what each channel does about its mean; (C,).

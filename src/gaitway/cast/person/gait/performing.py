@@ -55,7 +55,8 @@ def perform(
         turn: Total change of heading [rad].
         speed: Signed speed [m/s]; must meet the two hubs' speeds at the ends. None eases from one to the other.
         moving: Share of the gait against standing; None takes it from the speed.
-        beats: (seconds, phase) that the cycle passes through between the ends; none lets the speed decide.
+        beats: Time [s] and phase of moments that the cycle passes through between the ends; if empty, the speed
+            decides.
         gaze: Turn of the gaze away from the heading [rad]; None looks where the body will turn.
         sway: Further move of the pelvis forward and left [m], (N, 2) for N shares.
         edit: Keys poses on top.
@@ -143,7 +144,7 @@ def beat_phases(knots: Sequence[tuple[float, float]], ends: tuple[float, float],
 
 
 def turn_rates(inside: FloatArray, turn: float, count: int) -> FloatArray:
-    """Turn rate from every frame to the next [rad/s] whose sum is exactly the turn, nothing at the clip's ends."""
+    """Return the turn rate from every frame to the next [rad/s], 0 at the clip's ends; its sum is exactly the turn."""
     rate = plateau(inside + 0.5 / count, 0.0, 0.45, 0.55, 1.0)
     rate[:-1][np.diff(inside) <= 0.0] = 0.0
     rate[-1] = 0.0
@@ -151,7 +152,7 @@ def turn_rates(inside: FloatArray, turn: float, count: int) -> FloatArray:
 
 
 def leading_gaze(rate: FloatArray, inside: FloatArray, count: int) -> FloatArray:
-    """Turn of the gaze [rad] (F,): where the body will face a moment later, nothing at the clip's ends."""
+    """Return the turn of the gaze [rad] (F,): the direction that the body will face a moment later; 0 at the ends."""
     heading = np.concatenate([[0.0], np.cumsum(rate[:-1])]) / FPS
     frames = np.arange(len(rate))
     ahead = np.interp(frames + GAZE_LEAD * FPS, frames, heading) - heading

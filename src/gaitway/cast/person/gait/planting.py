@@ -52,7 +52,7 @@ class FootStance:
     start: int
     end: int
     footprint: tuple[float, float, float] | None = None
-    """Where the sole stands: x, y [m] under the ankle and heading [rad]; None leaves it where the motion puts it."""
+    """Position of the sole: x, y [m] under the ankle and heading [rad]; None leaves it where the motion puts it."""
     height: float = 0.0
     """Height of the floor there [m]."""
     clearance: float = 0.0

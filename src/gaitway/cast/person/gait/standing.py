@@ -30,9 +30,9 @@ class StandingPose:
     """Quiet standing, seen from the person's place: x forward, heading 0."""
 
     channels: tuple[float, ...]
-    """As those of a gait: sway x, y, height [m] and rotation vectors."""
+    """Channels as those of a gait: sway x, y, height [m] and rotation vectors."""
     footprints: tuple[FootPlacement, FootPlacement]
-    """Where the left and the right sole stand: x, y under the ankle [m], heading [rad]."""
+    """Positions of the left and the right sole: x, y under the ankle [m], heading [rad]."""
 
     @property
     def vector(self) -> FloatArray:
@@ -81,7 +81,7 @@ def _joint(name: str) -> int:
 
 
 def _place_trunk(pose: FloatArray, weight: float, sag: float) -> None:
-    """Pelvis tipped toward the free leg, the spine bent back over the feet (in place)."""
+    """Tip the pelvis toward the free leg, and bend the spine back over the feet (in place)."""
     pose[0] = rotations.from_euler("zyx", [0.0, 0.03, 0.08 * weight * sag])
     for name, roll, turn in (("Spine", -0.06, 0.02), ("Spine1", -0.04, 0.02), ("Spine2", -0.005, 0.02)):
         counter = rotations.from_rotation_vector((roll * weight * sag, 0.0, turn * weight * sag))
@@ -91,7 +91,7 @@ def _place_trunk(pose: FloatArray, weight: float, sag: float) -> None:
 
 
 def _hang_arms(pose: FloatArray, weight: float) -> None:
-    """Arms hanging a little away from the body, the one over the free leg a little further ahead (in place)."""
+    """Hang the arms a little away from the body, the one over the free leg a little further ahead (in place)."""
     trunk = rotations.identity()
     for name in ("Hips", "Spine", "Spine1", "Spine2"):
         trunk = rotations.multiply(trunk, pose[_joint(name)])

@@ -90,7 +90,7 @@ def locomote(
         style: Style of the character.
         wobble: Weights of the wobble directions; (F, W).
         edit: Keys poses on top.
-        fps: [Hz].
+        fps: Frame rate [Hz].
         start_frame: The frame that is time 0 and the origin of the path.
 
     Returns:
@@ -194,7 +194,7 @@ def wobble_weights(
     """Return weights of the wobble directions (F, W): a smooth random walk over the cycles, 0 at the clip's ends.
 
     Args:
-        phase: [cycles]; (F,).
+        phase: Phase [cycles]; (F,).
         inside: 0 at and before the clip's first frame, 1 at and after its last; (F,).
         fade: Share of the clip over which it grows and dies away.
         seed: None for no wobble.

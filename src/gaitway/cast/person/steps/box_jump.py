@@ -59,7 +59,7 @@ class _Beat:
 
 
 def box_jump(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
-    """Jump from the stand onto a box; with the time at which the pelvis is over its edge."""
+    """Make the jump from the stand onto a box; also return the time at which the pelvis is over its edge [s]."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
     low = tempo.around(0.62)
     off = float(np.ceil((low + 0.28) * FPS) / FPS)

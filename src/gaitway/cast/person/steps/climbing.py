@@ -72,7 +72,10 @@ class _Score:
 
 
 def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
-    """Hands on the block, press up, right foot onto it, left foot after it, stand up; with the time on its edge."""
+    """Make the climb onto a block; also return the time at which the person is on its edge [s].
+
+    Hands on the block, press up, right foot onto it, left foot after it, stand up.
+    """
     lead, tempo = lead_of("stand", style), Tempo(seed)
     slow, edge, top = tempo.around(1.0, 0.03), UP_EDGE, BLOCK_HEIGHT
     end = round(3.7 * slow * FPS) / FPS
@@ -181,7 +184,7 @@ def _perform(
     flight: Flight | None,
     seed: int | None,
 ) -> Clip:
-    """Feet by the plan, trunk by the score, and then the hands on their grips."""
+    """Lay the feet by the plan, the trunk by the score, and then the hands on their grips."""
     times, last = plan_times(plan), joins[-1]
     stand = joins[0].lead.root[0]
     stands = (stand, stand + np.array([last.pose[0], last.pose[1], last.height]))

@@ -109,7 +109,7 @@ _MOMENT = 1e-4
 
 @dataclass(frozen=True)
 class FootPlacement:
-    """Where a flat foot stands."""
+    """Position and heading of a flat foot."""
 
     x: float
     y: float
@@ -157,7 +157,7 @@ class FootStep:
 
 @dataclass(frozen=True, eq=False)
 class StepPlan:
-    """Where both feet stand first, and every step after that, in order of landing."""
+    """First positions of both feet, and every step after that, in order of landing."""
 
     left: FootPlacement
     right: FootPlacement

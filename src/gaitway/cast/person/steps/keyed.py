@@ -104,7 +104,7 @@ class Fall:
     plan: StepPlan
     joins: Sequence[LeadJoin]
     path: Callable[[FloatArray], FloatArray]
-    """From the centre of mass relative to the pelvis (F, 3) to the pelvis (F, 3)."""
+    """Function from the centre of mass relative to the pelvis (F, 3) to the pelvis (F, 3) [m]."""
     feet: FloatArray
     """`both_feet` of the plan."""
     splay: FloatArray

@@ -27,7 +27,7 @@ class Lead:
     """Frames on either side of the hub."""
     left: FootPlacement
     right: FootPlacement
-    """Where the feet stand before `steps`."""
+    """Positions of the feet before `steps`."""
     steps: tuple[FootStep, ...]
     """Steps around the hub, at times relative to it [s]."""
     feet: FloatArray

@@ -55,11 +55,11 @@ class BodyStep:
     support: FloatArray
     """Standing foot: planar pose and height; (4,)."""
     source: FloatArray
-    """Where the swinging foot stood; (4,)."""
+    """Position that the swinging foot leaves; (4,)."""
     target: FloatArray
-    """Where it lands; (4,)."""
+    """Position at which it lands; (4,)."""
     next_target: FloatArray
-    """Where the standing foot lands after that; (4,), its own place if it stays."""
+    """Position at which the standing foot lands after that; (4,); its own position if it stays."""
 
     def phase(self, times: FloatArray) -> FloatArray:
         """Return the phase of the step at times [s] (F,), not limited."""
@@ -181,7 +181,8 @@ class StepModel:
         """Return the local rotations of JOINTS through a standing jump with both feet; (F, 14, 4).
 
         Args:
-            clock: (F,); 0 stand, 1 deepest crouch, 2 take-off, 3 landing, 4 deepest landing, 5 stand.
+            clock: Moment of the jump in each frame: 0 stand, 1 deepest crouch, 2 take-off, 3 landing, 4 deepest
+                landing, 5 stand; (F,).
         """
         vector = clamped_splines(clock, 0.0, 5.0, JUMP_KNOTS) @ self.jump_coefficients
         return rotations.multiply(self.base, rotations.from_rotation_vector(vector.reshape(-1, len(JOINTS), 3)))

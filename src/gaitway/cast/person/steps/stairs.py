@@ -84,7 +84,10 @@ def stair_cycle(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
 
 
 def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
-    """From the walk into the flight: two steps on the floor, two treads; with the time of the first tread."""
+    """Make the steps from the walk into the flight; with the time of the first tread [s].
+
+    Two steps on the floor, then two treads.
+    """
     walk, stairs, tempo = lead_of("walk", style), stair_lead(direction, style), Tempo(seed)
     rise = _rise(direction)
     steps = walk.under_way()
@@ -113,7 +116,10 @@ def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
 
 
 def stair_end(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
-    """From the flight into the walk: the right foot reaches the floor, three steps gather speed; with that landing."""
+    """Make the steps from the flight into the walk; with the time at which the right foot lands on the floor [s].
+
+    Three steps gather speed after that.
+    """
     walk, stairs, tempo = lead_of("walk", style), stair_lead(direction, style), Tempo(seed)
     rise = _rise(direction)
     steps = stairs.under_way()
