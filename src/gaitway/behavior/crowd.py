@@ -122,7 +122,7 @@ def plan_crowd(
 
 @dataclass(eq=False)
 class _PlanningRound:
-    """What one round found."""
+    """Results of one round of planning."""
 
     order: tuple[str, ...]
     plans: dict[str, Plan] = field(default_factory=dict)

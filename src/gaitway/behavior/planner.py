@@ -37,7 +37,7 @@ class PreparedSearch:
 
 
 def prepared_search(prepared: PreparedLibrary, heuristics: Collection[str] = HEURISTICS) -> PreparedSearch:
-    """Return a library prepared for A*; it is made once and shared by all who use the prepared library.
+    """Return a library prepared for A*; it is made once and shared by all users of the prepared library.
 
     Args:
         prepared: the library in a world.

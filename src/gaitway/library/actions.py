@@ -70,7 +70,7 @@ class ActionTable:
     sample_starts: IntArray
     """First sample of each action, and N at the end; (A + 1,)."""
     samples: FloatArray
-    """Poses along the way, first and last frame included, seen from the first frame; (N, 3)."""
+    """Poses along the path of each action, first and last frame included, relative to the first frame; (N, 3)."""
     sample_times: FloatArray
     """Time of each sample from the first frame [s]; (N,)."""
     follower_starts: IntArray

@@ -219,7 +219,7 @@ def with_families(
     Args:
         library: library to extend.
         turns_deg: turns to add, to both sides [degrees].
-        lengths: lengths of way to add [m].
+        lengths: lengths of path to add [m].
         directions_deg: directions of steps to add, to both sides [degrees].
     """
     asked = {"turn": _both_sides(turns_deg), "length": lengths, "direction": _both_sides(directions_deg)}

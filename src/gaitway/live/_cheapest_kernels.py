@@ -1,4 +1,4 @@
-"""Compiled loop that grows a tree of the cheapest ways."""
+"""Compiled loop that grows a tree of the cheapest paths."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ PATIENCE = 5
 _ROUNDED = 0.01
 """Largest error of the end of a path that is read from a tree [m]."""
 _SLACK = 1.5
-"""Paths that cost more than the best one by this are not tested at first; after each failure it is so much more."""
+"""Largest cost above that of the best path at which a path is tested at first; each failure adds as much again."""
 _WIDER = 5.0
 """Factor on the costs and the number of tested moves, where there is a special obstacle to pass."""
 _ANYWHERE = 2.5
@@ -191,9 +191,9 @@ def commit(
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays, work: Work, shortfall: float,
     node: int, final: bool,
 ) -> bool:  # fmt: skip
-    """Replace what comes after a character's fixed steps by the way to a node; False if it has too many steps.
+    """Replace the steps after a character's fixed steps by the path to a node; return False if it has too many steps.
 
-    The way was tested; clips that stand in for those of its steps are tested here.
+    The path was tested before. Clips that replace those of its steps are tested here.
     """
     counts, steps, actions, rows = crowd.counts, crowd.steps, crowd.actions, crowd.steps.shape[1]
     first, fixed = counts[me, FIRST], counts[me, FIXED]

@@ -37,7 +37,7 @@ characters that have had the place; turns to plan that led no nearer to the goal
 whether the character waits for a search and must not plan otherwise; whether its plan leads into a new obstacle; what
 found the latest plan (`NOTHING` and the others); and the number of moves tested or nodes expanded for it."""
 FRESH = -2
-"""Number of searches of a character with a new goal. It is negative: two more searches may happen early on the route."""
+"""Number of searches of a character with a new goal. It is negative: two more searches may come early on the route."""
 NOTHING, BY_TREE, BY_SEARCH = range(3)
 """Methods that find plans."""
 EMPTY, GOING, THERE = range(3)
@@ -62,22 +62,23 @@ NOW = 1e-9
 
 
 class LiveArrays(NamedTuple):
-    """What a live crowd needs besides plans."""
+    """Arrays of a live crowd besides those of its plans."""
 
     options: FloatArray
-    """See `_live_kernels.AHEAD` and the others, and `SEED`; (8,)."""
+    """Options of the crowd, in the order of `_live_kernels.AHEAD` and the following constants, with `SEED` and `SHIFT`;
+    (8,)."""
     query: FloatArray
     """The query that is answered, see `space._query_kernels`; (15,)."""
     turns: FloatArray
     """Directions to try: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
     tally: IntArray
-    """See `PLANS` and the others; (16,), or more with many trees."""
+    """Counters, in the order of `PLANS` to `CURSOR`; (16,), or more with many trees."""
     table: FloatArray
-    """What is played, as rows of `take._kernels`; (C, 12)."""
+    """The action that each character plays, as rows of `take._kernels`; (C, 12)."""
     rows: IntArray
     """First row of the pool for each action after each action; the last line is for no action before; (A + 1, A)."""
     clips: FloatArray
-    """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
+    """Pose of the first frame of each action's clip, number of frames, and frame rate [Hz]; (A, 5)."""
     spans: IntArray
     """Clips that may replace each action, see `SimilarClipArrays.spans`; empty if none; (A, 4) or (0, 4)."""
     members: IntArray

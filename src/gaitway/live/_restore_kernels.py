@@ -1,4 +1,4 @@
-"""What is made anew when a live crowd is restored from plain arrays."""
+"""Compiled loops that rebuild a live crowd from plain arrays when it is restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a live character does not get on: which character or obstacle is in its way, as far as that can be told."""
+"""Reasons why a live character does not get on: the character or obstacle in its way, as far as it can be found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPACING = 0.25
 
 
 class Blocker(NamedTuple):
-    """What is in the way."""
+    """The character or obstacle that blocks a character."""
 
     reason: str
     """The reason in one sentence, with the other character as `{who}`."""

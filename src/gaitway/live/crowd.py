@@ -324,9 +324,9 @@ class LiveCrowd:
     # the world
 
     def add_obstacle(self, obstacle: Obstacle) -> int:
-        """Add an obstacle; characters find ways around it from the next step on.
+        """Add an obstacle; characters find paths around it from the next step on.
 
-        A character that has no room to stop plays on into it; put obstacles where nobody is about to be.
+        A character that has no room to stop goes on into it; put obstacles where no character is about to be.
 
         Returns:
             The id of the obstacle.

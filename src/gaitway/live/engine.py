@@ -69,7 +69,7 @@ _LEAST_TALLY = 16
 
 
 class _LibraryPart:
-    """What the engine keeps for one library.
+    """The parts of the engine for one library.
 
     Attributes:
         library: the library and its place in the crowd.

@@ -54,10 +54,10 @@ class LiveOptions:
 
 
 class PlanEffort(NamedTuple):
-    """What it took to find a plan."""
+    """Effort of the search for a plan."""
 
     source: str
-    """What found it: "tree", "A*", or nothing yet."""
+    """Method that found the plan: "tree", "A*", or nothing yet."""
     nodes: int
     """Moves of the tree that were tested, or nodes that the search expanded."""
     milliseconds: float
@@ -67,7 +67,7 @@ class PlanEffort(NamedTuple):
 
 @dataclass(frozen=True)
 class LiveCounts:
-    """What has happened since a crowd was made."""
+    """Numbers of events since a crowd was made."""
 
     characters: int
     there: int

@@ -1,4 +1,4 @@
-"""Who is in a live crowd: ids that are never used again, names, and numbers in the engine."""
+"""Characters of a live crowd: ids that are never used again, names, and numbers in the engine."""
 
 from __future__ import annotations
 

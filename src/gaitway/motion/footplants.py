@@ -114,7 +114,7 @@ def _held_on(corrections: Sequence[FloatArray], flat: BoolArray, planted: BoolAr
 
 
 def read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> Foot:
-    """Return one foot of a clip with contacts; arguments as of `plan_foot`."""
+    """Return one foot of a clip with contacts; the arguments are those of `plan_foot`."""
     skeleton, never = clip.skeleton, np.zeros(len(clip), dtype=bool)
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
     points = {p.name.removeprefix(f"{side}_"): (c, p) for c, p in enumerate(skeleton.contact_points)}

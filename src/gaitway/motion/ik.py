@@ -110,7 +110,7 @@ def two_bone_from_pole(
 def bend_chain(points: FloatArray, turns: FloatArray, targets: FloatArray, rounds: int = 4) -> FloatArray:
     """Solve for world rotations that bring the end of a chain to targets, with the smallest turns of its joints.
 
-    Smooth where the targets are, for small ways; a chain that would have to be longer than it is comes near them.
+    The result is as smooth as the targets for small displacements. A chain that is too short comes near the targets.
 
     Args:
         points: joints from the top of the chain, and its end last [m]; (F, K + 1, 3).

@@ -1,4 +1,4 @@
-"""What each joint of a humanoid is, found from its name and its place in the tree.
+"""Roles of the joints of a humanoid, found from their names and their places in the tree.
 
 Known naming families: CMU / MotionBuilder, Acclaim ASF, ACCAD, 3ds Max, Mixamo, LaFAN, and rigs that use
 anatomical words (thigh, shin, upper arm ...) with left/right, l/r or .L/.R marks.

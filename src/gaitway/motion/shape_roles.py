@@ -1,4 +1,4 @@
-"""What each joint of a humanoid is, found from its shape alone, for rigs whose names say nothing.
+"""Roles of the joints of a humanoid, found from its shape alone, for rigs with names that say nothing.
 
 Legs are the two equal branches that go down farthest from where three or more branches meet; arms are the two equal
 branches that leave the trunk higher up. Which leg is the left one is told by where the feet point. Where any of this is
@@ -54,7 +54,7 @@ def _next_on_longest_way(parents: IntArray, positions: FloatArray) -> list[int]:
 
 
 def _main_chain(joint: int, following: list[int]) -> list[int]:
-    """Return the joint and its descendants along the longest way."""
+    """Return the joint and its descendants along the longest chain."""
     chain = [joint]
     while following[chain[-1]] >= 0:
         chain.append(following[chain[-1]])

@@ -1,7 +1,7 @@
-"""Ways to grow a tree (Lau 2009, table 4.1 and figure 4.10): which trees of the same size answer the most queries.
+"""Methods to grow a tree (Lau 2009, table 4.1 and figure 4.10): which trees of the same size answer the most queries.
 
-All trees are searched in the same way, the thesis's own: obstacles are mapped into the tree's frame, and algorithm 3
-looks for the cheapest way. The rivals choose among the paths of an exhaustive tree; its region is everybody's.
+All trees are searched by the thesis's own method: obstacles are mapped into the tree's frame, and algorithm 3 looks for
+the cheapest path. The other methods choose among the paths of an exhaustive tree. All methods use its region.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class ActionArrays(NamedTuple):
     profile_starts: IntArray
     """First station of each special action; (P + 1,)."""
     profiles: FloatArray
-    """What is cleared at each station; (Q, 2)."""
+    """Heights that are cleared at each station; (Q, 2)."""
 
 
 @kernel(borrows=True, inner=True)

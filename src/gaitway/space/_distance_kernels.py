@@ -145,9 +145,9 @@ def nearest(
         ring_starts: first point of each ring, and P at the end; (R + 1,).
         group_starts: first ring of each outline, and R at the end; (G + 1,).
         radii: rounding of each outline [m]; (G,).
-        places: x and y [m]; (N, 2).
-        which: filled in where an outline is nearer than `distances` say; (N,).
-        distances: likewise [m]; (N,).
+        places: x and y of the points [m]; (N, 2).
+        which: receives the outline of each point, if it is nearer than the value in `distances`; (N,).
+        distances: receives the distances of these outlines [m]; (N,).
     """
     for n in range(len(places)):
         for group in range(len(radii)):

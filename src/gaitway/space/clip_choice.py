@@ -1,4 +1,4 @@
-"""Which clip of several is played for each step of a plan.
+"""Choice of the clip that is played for each step of a plan, among several.
 
 The thesis draws a clip for each node while a tree is grown (Lau 2009, chapter 6). Then all characters that take the
 same path play the same clips, side by side. Here a tree is grown of one clip for all similar ones (`similar_clips`),

@@ -88,7 +88,8 @@ class WorldFields:
     troubles: dict[int, str]
     """Special obstacles that the library cannot pass, by their index in `world.obstacles`, with the reason."""
     run_ups: dict[int, float]
-    """Special obstacles that one motion passes as a whole, likewise, with how near to them it may begin at most [m]."""
+    """Least distance at which a motion may begin from a special obstacle that it passes as a whole [m], by the
+    obstacle's index."""
 
     @staticmethod
     def of(

@@ -1,4 +1,4 @@
-"""What movers cover of the floor in slots of time, as groups of discs, and how footprints are covered by discs."""
+"""Floor that movers cover in slots of time, as groups of discs, and the covering of footprints by discs."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class SearchResult:
     reason: str = ""
     """One line for people."""
     found_by: str = ""
-    """What gave this answer: "A*", "tree", or a name that a planner from outside the package chose."""
+    """Method that gave this answer: "A*", "tree", or a name that a planner from outside the package chose."""
     earlier: tuple[SearchResult, ...] = ()
     """Searches for the same plan that came before and found none."""
 

@@ -1,4 +1,4 @@
-"""What a planner is: anything that finds a plan for one character among others.
+"""The interface of planners: a planner finds a plan for one character among others.
 
 The table of planners is `gaitway.planners`; `docs/extending.md` shows how to add one.
 """

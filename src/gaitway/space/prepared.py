@@ -46,7 +46,7 @@ class PreparedLibrary:
     discs: BodyDiscs
     """Discs that cover the bodies of the actions."""
     reaches: tuple[Reach, ...]
-    """What the special behaviours get past."""
+    """Obstacles that the special behaviours can pass."""
     fields: WorldFields
     time_weight: float
     """Cost of a second [m/s]."""
@@ -67,7 +67,7 @@ class PreparedLibrary:
         return self.part(("standing discs", state), lambda: self._discs_in(state))
 
     def part(self, key: Hashable, make: Callable[[], Part]) -> Part:
-        """Return what a planner derives from this library; it is made once and shared by all who ask for the key."""
+        """Return a value that a planner derives from this library; it is made once for each key and shared."""
         if key not in self._parts:
             self._parts[key] = make()
         found: Part = self._parts[key]

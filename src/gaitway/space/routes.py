@@ -1,4 +1,4 @@
-"""Route fields: the distance to a goal around obstacles, one field for each goal, shared by all who go there.
+"""Route fields: the distance to a goal around obstacles; all characters with the same goal share one field.
 
 An optimistic field never claims more than the shortest path of any body. A cell is open if the thinnest body can have
 its root in some point of it. Special obstacles that the library passes are open. Steps may cut corners, and the excess
@@ -66,7 +66,7 @@ class RouteMap:
     spec: GridSpec
     """Grid of the cells, without the border."""
     cells: Cells
-    """What each is (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
+    """Kind of each cell (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
     fields: WorldFields
     radius: float
     """Radius of a disc around the root that every body covers [m]."""

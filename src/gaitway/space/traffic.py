@@ -47,10 +47,10 @@ _HORIZON = 120.0
 class Traffic:
     """Discs of movers and planned characters in slots of `SLOT` seconds. This class is **mutable**.
 
-    What a body or mover covers of the floor at any time of a slot lies within its discs in that slot: no overlap of two
-    bodies is missed. Tightness: a character's discs are those of its windows of about 0.1 s that overlap
-    the slot, so that they are true for at most 0.1 s before and after it; they leave the body by the margin of its
-    `BodyDiscs`. Discs of things that move leave them by half the way that they go within the slot, 0.1 m at most.
+    The part of the floor that a body or mover covers at any time of a slot lies within its discs in that slot, so that
+    no overlap of two bodies is missed. The discs of a character are those of its windows of about 0.1 s that overlap
+    the slot. They hold for at most 0.1 s before and after the slot, and exceed the body by the margin of its
+    `BodyDiscs`. Discs of movers exceed them by half the distance that they move within the slot, 0.1 m at most.
 
     Attributes:
         names: names of the owners, by number.
@@ -67,8 +67,8 @@ class Traffic:
         Args:
             kinds: special kinds of obstacle, as in `WorldFields.kinds`.
             terrain: the ground; None is level at height 0.
-            band: heights over the ground [m] between which a mover is in the way.
-            horizon: until when the ways of movers are looked up at first [s].
+            band: heights over the ground [m] between which a mover blocks.
+            horizon: time up to which the paths of movers are first computed [s].
         """
         self.names: list[str] = []
         self.kinds = tuple(kinds)

@@ -26,11 +26,11 @@ def ground_of_cells(
     Args:
         heights: terrain corners [m]; (H, W).
         first_x: left side of the grid, in terrain cells from corner 0, 0.
-        first_y: lower side of the grid, likewise.
+        first_y: lower side of the grid, in terrain cells from corner 0, 0.
         step: side of a grid cell in terrain cells.
-        lowest: filled in [m]; (rows, columns).
-        highest: filled in [m]; (rows, columns).
-        slope: filled in, rise in metres over a run of one terrain cell; (rows, columns).
+        lowest: receives the lowest heights [m]; (rows, columns).
+        highest: receives the highest heights [m]; (rows, columns).
+        slope: receives the greatest slopes: rise in metres over a run of one terrain cell; (rows, columns).
     """
     rows, columns = lowest.shape
     last_i, last_j = heights.shape[0] - 2, heights.shape[1] - 2

@@ -214,8 +214,6 @@ def _extent(
 ) -> tuple[float, float]:
     """Return the least and greatest x at which a rounded edge meets the line at height y; inf, -inf if it does not.
 
-    Infinity the wrong way if it does not.
-
     A rounded edge is two discs and a rectangle whose short sides lie within the discs, so that the discs and the two
     long sides hold the ends of every cut.
     """

@@ -135,8 +135,8 @@ class Occupancy:
         radius: radius of the body [m].
         band: heights above the ground [m] between which an obstacle blocks.
         kinds: meaning of bit k of the mask; `kinds[0]` is "wall".
-        mask: bits of a cell: 0 is free for everyone, bit 0 a wall, bit k something of `kinds[k]`. Read-only, and
-            always up to date; (rows, columns).
+        mask: bits of a cell: 0 is free for all characters, bit 0 a wall, bit k an obstacle of `kinds[k]`. Read-only,
+            and always up to date; (rows, columns).
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class Reach:
     """Lowest point of the body [m] over each station at any time, from the floor it starts on; +inf where it never is;
     (N,)."""
     highest: FloatArray
-    """Highest point likewise; -inf where it never is; (N,)."""
+    """Highest point of the body [m] over each station at any time; -inf where it never is; (N,)."""
     passing: float
     """Station of the root at the time of passing."""
     move: tuple[float, float, float]

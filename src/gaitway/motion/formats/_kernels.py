@@ -13,7 +13,7 @@ from gaitway.core.jit import kernel
 ByteArray = npt.NDArray[np.uint8]
 WordArray = npt.NDArray[np.void]
 OK, BAD_NUMBER, TOO_LARGE, WRONG_COUNT, FULL = 0, 1, 2, 3, 4
-"""What `parse_rows` found."""
+"""Results of `parse_rows`."""
 
 
 @kernel(inline=True)

@@ -137,7 +137,7 @@ class BodyFrame:
 
     @cached_property
     def pose(self) -> tuple[FloatArray, FloatArray]:
-        """What `model_pose` gives."""
+        """Result of `model_pose`."""
         return model_pose(self.skeleton)
 
     @property

@@ -221,7 +221,7 @@ def draw_movers(canvas: Canvas, world: World, time: float) -> None:
 
 
 def painted(world: World) -> list[Obstacle]:
-    """Return movers that never move nor change and block nobody: paint on the floor."""
+    """Return movers that never move nor change and block no character: paint on the floor."""
     still = [m for m in world.movers if len(m.times) == 1 and len(m.phases) == 1]
     return [m.at(0.0) for m in still if m.phases[0].kind == PASSABLE]
 

@@ -72,8 +72,8 @@ LISTS = 256
 """Most cells around a goal that are searched."""
 # entries of `Work.state`
 OPEN, LIST, LOW, TOP, BLOCKED, STAMP, CANDIDATES, TESTED = range(8)
-"""Lists at hand, the one that is read, least cost beyond the band, end of the band, blocked subtrees, number of the
-query, nodes whose way was looked at, moves that were tested."""
+"""Number of open lists, the list that is read, least cost beyond the band, end of the band, number of blocked subtrees,
+number of the query, number of nodes whose path was tested, and number of moves that were tested."""
 _TURN = 2.0 * math.pi
 
 
@@ -110,9 +110,9 @@ class Work(NamedTuple):
     blocked: Small
     """First node and end of blocked subtrees, in order; (K, 2)."""
     path: Small
-    """Nodes from one to the root; (levels,)."""
+    """Nodes on the path from a node to the root; (levels,)."""
     cursors: IntArray
-    """Next entry and end of the lists at hand; (LISTS, 2)."""
+    """Next entry and end of the open lists; (LISTS, 2)."""
     corners: FloatArray
     """Lower left corners of their cells, seen from the goal [m]; (LISTS, 2)."""
     state: IntArray

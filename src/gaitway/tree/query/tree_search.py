@@ -156,7 +156,8 @@ class TreeSearch:
             threads: number of threads.
 
         Raises:
-            TreeError: if there is no tree for those who did that, or there are not as many goals as starts.
+            TreeError: if there is no tree for characters after that behaviour, or there are not as many goals as
+                starts.
         """
         count, searcher = len(starts), self.searcher
         state = searcher.start_state(behavior)

@@ -21,7 +21,7 @@ BEYOND = 0.7
 """How much farther along the path a leg aims beyond its sub-goal, as a share of the reach."""
 LONGEST, MORE = 1.3, 5.0
 """Largest cost of a plan or a leg as a multiple of the coarse path's, and extra distance allowed to a character that
-stands [m]. A dearer leg has gone astray, or walks about where it should wait."""
+stands [m]. A more expensive leg has lost the path, or walks about where it should wait."""
 LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
 """Number of legs that are tried for a plan, and how many more for each metre to the goal."""
 MOST_WAITS = 4

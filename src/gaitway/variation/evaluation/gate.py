@@ -21,7 +21,7 @@ from gaitway.motion.quality import (
 from gaitway.variation.sampling.end_matching import velocity_changes
 
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
-"""Changes of velocity below which nobody sees them, of a joint [rad/s] and of the root [m/s]."""
+"""Changes of velocity below which they are not visible, of a joint [rad/s] and of the root [m/s]."""
 _ALONG = np.linspace(0.0, 1.0, 5)
 """Positions along a forearm and a hand at which depths are measured."""
 _ARM = ("elbow", "hand")

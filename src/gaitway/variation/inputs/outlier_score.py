@@ -32,7 +32,7 @@ ASPECTS = (*PARTS, "swing", "turn", "speed", "pace", "roughness")
 logarithm of the swing of its arms; its turn [rad]; its speed [m/s]; logarithms of its length and of its third
 differences. All but the first four are differences from the median of the other takes."""
 _UNSEEN = np.array([0.01, 0.01, 0.01, 0.01, 0.05, np.radians(2.0), 0.04, 0.02, 0.1])
-"""Differences that nobody sees, in the same units; no scale is finer."""
+"""Differences that are not visible, in the same units; no scale is finer."""
 _LEAST_SCALE = 0.1
 """Least scale of a column, as a share of its deviation in all takes; the usual scale is its deviation in the other
 takes."""

@@ -33,7 +33,7 @@ Each further round leaves a fiftieth of the error."""
 _JUDGED, _DOUBT = 1, 0.03
 """An attempt that falls short by more than this after that round is given up [m]; later ones add 0.02 at most."""
 _ROLL_OFF_S = 0.04
-"""The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
+"""Delay of the toes after the fitted take-off [s]; that is the moment at which the ball of the foot begins to move."""
 _LONGEST_FITTED = 0.52
 """Flight time [s] beyond which the poses stay as they are; the longest captured leap has 0.55."""
 _LANDING_KNEE = 0.2

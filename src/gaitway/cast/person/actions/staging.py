@@ -81,7 +81,7 @@ def stage(
 
 
 def finer(points: FloatArray, times: int) -> FloatArray:
-    """Return points (F, K, 3) with so many samples for each frame, on straight lines between frames; (3, N, K)."""
+    """Return points (F, K, 3) with `times` samples for each frame, on straight lines between frames; (3, N, K)."""
     at = np.arange((len(points) - 1) * times + 1) / times
     low = np.minimum(at.astype(np.int64), len(points) - 2)
     share = (at - low)[:, None, None]

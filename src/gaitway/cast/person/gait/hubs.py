@@ -46,9 +46,9 @@ class GaitHub:
     velocity: FloatArray
     """Velocity of the root [m/s]; (3,)."""
     footprints: tuple[FootPlacement | None, FootPlacement | None]
-    """Left and right: where the sole stands (x, y, heading), None in the air."""
+    """Positions of the left and the right sole (x, y, heading), None in the air."""
     pin: FootPin
-    """For the planter."""
+    """Pin of the foot, for the planter."""
 
 
 @cache
