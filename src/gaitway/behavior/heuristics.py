@@ -36,7 +36,7 @@ class Heuristics:
     def __init__(
         self, table: ActionTable, costs: FloatArray, names: Collection[str], routes: RouteFields | None = None
     ) -> None:
-        """Use `of`."""
+        """Store the parts; callers use `of` instead."""
         unknown = sorted(set(names) - set(HEURISTICS))
         if unknown:
             raise GaitwayError(f"no heuristic '{unknown[0]}'; there are {', '.join(HEURISTICS)}")

@@ -67,7 +67,7 @@ class MoversAhead:
         }
 
     def restore(self, state: Mapping[str, float | int]) -> None:
-        """Know movers for as long as an earlier object did, in the same world.
+        """Compute movers for as long as an earlier object did, in the same world.
 
         Raises:
             ValueError: if the values cannot be those of such an object.

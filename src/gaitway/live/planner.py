@@ -161,7 +161,7 @@ class LivePlanner:
         self.traffic = ArrayHandle(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
 
     def look_ahead(self, time: float) -> None:
-        """Know the movers for long enough beyond a time [s]."""
+        """Compute the movers for long enough beyond a time [s]."""
         if self.busy and self._movers.look_ahead(time):
             self.traffic = ArrayHandle(self._movers.traffic.arrays)
 

@@ -41,7 +41,7 @@ class RouteBook:
     """
 
     def __init__(self, fields: WorldFields, most_bytes: int = BYTES, before: RouteBook | None = None) -> None:
-        """Know no goals yet.
+        """Begin without any goals.
 
         Args:
             fields: fields of the world.
@@ -118,7 +118,7 @@ class RouteBook:
         return self._lengths
 
     def restore(self, state: Mapping[str, Any], lengths: Lengths) -> None:
-        """Know the goals that an earlier book knew, in the same world.
+        """Restore the goals of an earlier book, in the same world.
 
         Raises:
             ValueError: if the values cannot be those of such a book.

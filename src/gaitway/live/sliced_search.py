@@ -184,7 +184,7 @@ class SlicedSearch:
         return {"nodes": len(self._searcher.memory.states), "ready": self._heuristics is not None, "movers": movers}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Be as ready as an earlier object was, in the same world.
+        """Restore the state of an earlier object, in the same world.
 
         Raises:
             ValueError: if the values cannot be those of such an object.
@@ -200,7 +200,7 @@ class SlicedSearch:
             self._movers.restore(state["movers"])
 
     def look_ahead(self, now: float) -> None:
-        """Know the movers for long enough; call it only while no search is under way."""
+        """Compute the movers for long enough; call it only while no search is under way."""
         if self._movers is not None:
             self._movers.look_ahead(now)
 

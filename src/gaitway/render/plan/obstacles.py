@@ -62,7 +62,7 @@ def items_of(world: World, obstacles: Sequence[Obstacle]) -> list[Item]:
 
 
 def wall_fill(item: Item) -> str:
-    """Colour of a wall: its own, or by how high and how thick it is."""
+    """Return the colour of a wall: its own, or by how high and how thick it is."""
     if item.obstacle.color is not None:
         return item.obstacle.color
     if item.high < _TALL:

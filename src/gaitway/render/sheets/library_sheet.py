@@ -109,7 +109,7 @@ def _draw_facts(pen: ImageDraw.ImageDraw, clip: Clip, behavior: Behavior | None)
 
 
 def _lanes(clip: Clip) -> list[tuple[str, int]]:
-    """Name and column of every contact point that touches at some time."""
+    """Return the name and column of every contact point that touches at some time."""
     if clip.contacts is None:
         return []
     points = clip.skeleton.contact_points

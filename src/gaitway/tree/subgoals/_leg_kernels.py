@@ -89,7 +89,7 @@ def sink(ranked: FloatArray, count: int, at: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) -> bool:
-    """Open the lists around the goal of a query; what is known to be blocked or free stays, unless anew."""
+    """Open the lists around the goal of a query; known blocked and free nodes are kept, unless `anew`."""
     c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
     dx, dy = query[GOAL_X] - query[START_X], query[GOAL_Y] - query[START_Y]
     stamp, blocked = work.state[STAMP], work.state[BLOCKED]
