@@ -8,6 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 
+from gaitway.core import jit, warming
+
 # the first example of a law may have to compile its kernels, which takes longer than any deadline
 settings.register_profile("gaitway", deadline=None)
 settings.load_profile("gaitway")
@@ -18,6 +20,12 @@ _CACHE = None if os.environ.get("PYTEST_XDIST_WORKER") else TemporaryDirectory(p
 if _CACHE is not None:
     os.environ[_SHARED] = _CACHE.name
 os.environ["GAITWAY_CACHE"] = os.environ[_SHARED]
+
+
+def pytest_sessionstart() -> None:
+    # workers would all compile the same kernels, each for itself; so they share this work before the first test
+    if os.environ.get("PYTEST_XDIST_WORKER") and jit.JIT_ENABLED:
+        warming.compile_all()
 
 
 def pytest_unconfigure() -> None:

@@ -78,6 +78,8 @@ class BenchTable:
     title: str
     rows: tuple[BenchRow, ...]
     machine: str
+    notes: tuple[str, ...] = ()
+    """Lines below the table."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

@@ -158,18 +158,27 @@ def demo(
 
 @app.command()
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which benchmark; all if left out.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="One of behavior, fuzz, graphs, live, motion, render, soak, take, tree, variation, world; "
+            "all but fuzz and soak if left out."
+        ),
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(help="How long fuzz or soak runs.", min=0.0, max=10_000.0)] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure gaitway beside its peers, in one run on this machine."""
+    """Measure gaitway beside its peers, in one run on this machine; 1 if a target is missed."""
     from gaitway.bench import run_benches
 
     with err.status("measuring ..."):
-        tables = run_benches(name)
+        tables = run_benches(name, minutes)
     if as_json:
         show_json([table.as_dict() for table in tables])
     for table in tables if not as_json else ():
         show_rows(table.title, [{**row.as_dict()} for row in table.rows])
+        for note in table.notes:
+            say(note)
         out.print(table.machine, style="dim", highlight=False)
     if any(row.missed for table in tables for row in table.rows):
         raise typer.Exit(1)

@@ -197,7 +197,7 @@ def _prepared(dispatcher: Any) -> Any:
 def _general(kind: Any) -> Any:
     """Return the type of an argument in a call from another kernel: no constant, and signed numbers of 64 bits."""
     kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind  # type: ignore[attr-defined]
 
 
 def _compare_flags_faster() -> None:

@@ -343,6 +343,18 @@ def help_out(kernels: Sequence[Recorded]) -> None:
         _compiled(kernel)
 
 
+def compile_all() -> None:
+    """Compile all recorded kernels of all commands; processes that call this at the same time share the work.
+
+    The longest come first, so that no process is left with a long one at the end.
+    """
+    kernels = {kernel.name: kernel for rows in recorded_commands().values() for kernel in rows if not kernel.inner}
+    if _open_lock():
+        for kernel in sorted(kernels.values(), key=lambda kernel: -kernel.seconds):
+            if not kernel.is_cached:
+                _compiled(kernel)
+
+
 def _compiled(kernel: Recorded) -> bool:
     """Compile a kernel, unless another process does so right now; return whether it is done or cannot be done."""
     place = _place(f"gaitway.{kernel.name}")
