@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from gaitway.core.errors import FormatError
-from gaitway.core.files import atomic_folder, atomic_path, atomic_write, check_writable
+from gaitway.core.files import (
+    atomic_folder,
+    atomic_path,
+    atomic_write,
+    cache_folder,
+    check_writable,
+    open_file,
+    read_file,
+)
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path: Path) -> None:
@@ -107,3 +115,92 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         pass
     with pytest.raises(FormatError, match="cannot be written: No such file"), atomic_folder(tmp_path / "no" / "out"):
         pass
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and file modes are a POSIX matter")
+
+
+@posix
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    assert read_file(tmp_path / "file", 7) == read_file(tmp_path / "link", 7) == b"content"
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in (
+        (tmp_path / "pipe", "is a pipe, which is not read; save what comes out of it as a file"),
+        (Path("/dev/zero"), "is a device, which is not read"),
+        (tmp_path, "is a folder; name a file"),
+        (tmp_path / "none", "cannot be read: No such file"),
+        (Path("-"), "standard input is not read"),
+    ):
+        with pytest.raises(FormatError, match=words):
+            open_file(path)
+    with pytest.raises(FormatError, match="at most"):
+        read_file(tmp_path / "file", 6)
+
+
+@posix
+def test_files_that_do_not_tell_their_size_are_limited(tmp_path: Path) -> None:
+    path = Path("/proc/self/environ")
+    if not path.is_file():
+        pytest.skip("no such files here")
+    with pytest.raises(FormatError, match="at most"):
+        read_file(path, 3)
+
+
+@posix
+def test_links_stay_links(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "file").write_bytes(b"before")
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "file")
+    (tmp_path / "new").symlink_to("deep/new file")
+    check_writable(tmp_path / "link")
+    for name, target in (("link", "file"), ("new", "new file")):
+        with atomic_write(tmp_path / name) as file:
+            file.write(b"after")
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "deep" / target).read_bytes() == b"after"
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    (tmp_path / "folder").symlink_to(tmp_path / "deep")
+    with atomic_folder(tmp_path / "folder", overwrite=True) as folder:
+        (folder / "more").touch()
+    assert (tmp_path / "deep" / "more").exists()
+    with pytest.raises(FormatError, match="a link that leads to itself"), atomic_write(tmp_path / "round"):
+        pass
+
+
+@posix
+def test_devices_and_pipes_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for path, what in ((Path("/dev/null"), "device"), (tmp_path / "null", "device"), (tmp_path / "pipe", "pipe")):
+        with pytest.raises(FormatError, match=f"cannot be written: it is a {what}; name a file"):
+            check_writable(path)
+        with pytest.raises(FormatError, match=f"cannot be written: it is a {what}"), atomic_write(path) as file:
+            file.write(b"x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    with (
+        pytest.raises(FormatError, match="it is a pipe"),
+        atomic_folder(tmp_path, overwrite=True) as folder,
+    ):
+        (folder / "pipe").touch()
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@posix
+def test_a_cache_that_others_can_write_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("GAITWAY_CACHE", str(folder))
+    assert cache_folder() == folder  # it is made private
+    folder.mkdir()
+    for mode, trusted in ((0o700, True), (0o755, True), (0o775, False), (0o757, False), (0o1777, False)):
+        folder.chmod(mode)
+        assert (cache_folder() == folder) == trusted
+    assert "others can write this folder" in caplog.text
+    assert len(caplog.records) == 1
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    if os.getuid() != 0:
+        assert cache_folder() is None

@@ -243,7 +243,7 @@ def _truncated(path, ending):
         ("none.glb", lambda p: None, "no such file"),
         ("a.fbx", lambda p: p.write_text("x"), "'.fbx' is not a mesh; write a file that ends in .glb"),
         ("a", lambda p: p.write_text("x"), "is not a mesh"),
-        ("dir.stl", lambda p: p.mkdir(), "no such file"),
+        ("dir.stl", lambda p: p.mkdir(), "is a folder; name a file"),
         ("empty.obj", lambda p: p.write_text(""), "(no triangles|not a whole OBJ)"),
         ("empty.glb", lambda p: p.write_text(""), "not a whole GLB"),
         ("empty.stl", lambda p: p.write_text(""), "(not a whole STL|no triangles)"),
@@ -278,7 +278,7 @@ def test_limits_come_before_memory(tmp_path, monkeypatch):
     with pytest.raises(FormatError, match="320 triangles; at most 100"):
         load_mesh(path)
     monkeypatch.setattr("gaitway.world.meshes.MAX_FILE_BYTES", 100)
-    with pytest.raises(FormatError, match="at most 0 are read"):
+    with pytest.raises(FormatError, match="at most 0 MiB are read"):
         load_mesh(path)
 
 

@@ -18,7 +18,7 @@ from gaitway.cli.libraries import library_app
 from gaitway.cli.papers import papers
 from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
-from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, err, out, progress, remark, say, show_json, show_rows
 from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
@@ -85,6 +85,10 @@ def _run() -> int:
         _say_error(str(problem))
     except _UsageError as problem:
         _say_usage_error(problem)
+    except MemoryError as problem:
+        _say_error(f"there is not enough memory for this: {problem}" if str(problem) else "there is not enough memory")
+    except RecursionError:
+        _say_error("the input is nested too deep")
     except BrokenPipeError:  # whoever read the output has seen enough
         _drop_output()
         return 1
@@ -100,7 +104,7 @@ def _drop_output() -> None:
 
 
 def _say_error(message: str) -> None:
-    err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    remark(f"error: {message}", "red")
 
 
 def _say_usage_error(problem: Exception) -> None:
@@ -116,7 +120,7 @@ class _LogHandler(logging.Handler):
     """Shows what readers decided, one line each, above any progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(self.format(record), markup=False, highlight=False, soft_wrap=True)
+        remark(self.format(record))
 
 
 def _show_version(wanted: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gaitway.cli.show import Json, check_output, err, out, progress, rounded, say, show_json, show_rows
+from gaitway.cli.show import Json, check_output, out, progress, remark, rounded, say, show_json, show_rows
 
 if TYPE_CHECKING:
     from gaitway.capture.report import ImportReport
@@ -73,7 +73,7 @@ def library_show(
 
         with progress(f"drawing {output.name}") as show:
             library_sheet(library, output, progress=show)
-        err.print(f"wrote {output}", markup=False, highlight=False, soft_wrap=True)
+        remark(f"wrote {output}")
 
 
 @library_app.command("import")
@@ -131,13 +131,15 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     for file, why in report.dropped:
         say(f"not used: {file}: {why}")
     for line in (*(f"the capture lacks: {what}" for what in report.missing), *report.warnings):
-        err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        remark(line, "yellow")
     say(f"wrote {output}" + (f" and {page}" if page is not None else ""))
 
 
 def _behavior_row(fact: dict[str, object]) -> dict[str, object]:
     """One behaviour in few enough columns for a terminal of 80."""
-    passing = "" if fact["obstacle"] is None else f"{fact['obstacle']} at {fact['pass_time_s']:.2f} s"
+    passing = str(fact["obstacle"] or "")
+    if fact["obstacle"] is not None and fact["pass_time_s"] is not None:
+        passing = f"{passing} at {fact['pass_time_s']:.2f} s"
     return {
         "behaviour": fact["behavior"],
         "from > to": f"{fact['start']} > {fact['end']}",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gaitway.cli.show import Json, err, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, progress, remark, say, show_json, show_rows
 from gaitway.core.errors import MissingExtraError
 
 
@@ -47,9 +47,9 @@ def papers(
             for note in table.notes:
                 say(note)
         if output is not None and table.charts and not can_draw():
-            err.print(str(MissingExtraError("drawing charts", "plot")), markup=False, highlight=False, soft_wrap=True)
+            remark(str(MissingExtraError("drawing charts", "plot")))
         for path in save_paper(chosen, table, output) if output is not None else ():
-            err.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+            remark(f"wrote {path}")
     if as_json:
         show_json(
             [{"title": t.title, "rows": list(t.data or t.rows), "notes": list(t.notes), "ok": t.ok} for t in tables]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gaitway.cli.scenes import SceneName
-from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 if TYPE_CHECKING:
     from gaitway.planning import Planned
@@ -61,8 +61,7 @@ def _show(planned: Planned, output: Path) -> None:
     say(summary(planned))
     say(f"wrote {output}")
     for name, result in planned.failed.items():
-        line = f"{name} ({result.status}): {result.reason}"
-        err.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+        remark(f"{name} ({result.status}): {result.reason}", "red")
 
 
 def summary(planned: Planned) -> str:

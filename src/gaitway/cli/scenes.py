@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 scene_app = typer.Typer(help="Places and who wants to be where.", no_args_is_help=True)
 
@@ -108,7 +108,7 @@ def scene_draw(
     check_output(output, ".png")
     loaded = load_scene(scene)
     for warning in loaded.warnings:
-        err.print(str(warning), markup=False, highlight=False, soft_wrap=True)
+        remark(str(warning))
     with progress(f"drawing {output.name}"):
         scene_plan(loaded, output, size=width, time=at or 0.0)
     say(f"wrote {output}")

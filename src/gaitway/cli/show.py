@@ -25,13 +25,30 @@ Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 _WHOLE = 32
 """Names in the first column that are no longer than this are not broken."""
 
-out = Console()
-err = Console(stderr=True)
+out = Console(emoji=False)
+err = Console(stderr=True, emoji=False)
+
+
+def plain(text: str) -> str:
+    """Text in one line of which a terminal shows every character: what is not printable is escaped.
+
+    Names and paths come from files. A terminal would obey the escape codes in them.
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def say(text: str) -> None:
     """One line of result, as it is."""
-    out.print(text, markup=False, highlight=False, soft_wrap=True)
+    out.print(plain(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def remark(text: str, style: str | None = None) -> None:
+    """One line on stderr, as it is."""
+    err.print(plain(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def check_output(path: Path, *endings: str) -> None:
@@ -53,11 +70,11 @@ def progress(what: str) -> Iterator[Show]:
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(plain(what), total=None)
         compiling = bar.add_task("compiling for this machine, once", visible=False)
         watch(lambda ready, total: bar.update(compiling, completed=ready, total=total, visible=ready < total))
         try:
-            yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+            yield lambda what, done, total: bar.update(task, description=plain(what), completed=done, total=total)
         finally:
             watch(None)
 
@@ -77,18 +94,18 @@ def show_facts(facts: dict[str, object], as_json: bool) -> None:
     table.add_column(overflow="fold")
     for key, value in facts.items():
         words = (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
-        table.add_row(key.replace("_", " "), Text(words))
+        table.add_row(Text(plain(key.replace("_", " "))), Text(plain(words)))
     out.print(table)
 
 
 def show_rows(title: str, rows: list[dict[str, object]]) -> None:
     """Print a table; in a narrow terminal words wrap between words, and names and numbers stay whole."""
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    table = Table(title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
     for number, key in enumerate(rows[0] if rows else ()):
         numeric = all(str(row[key]).lstrip("-").replace(".", "", 1).isdigit() for row in rows)
         justify: Literal["right", "left"] = "right" if numeric else "left"
         whole = numeric or (number == 0 and max(len(str(row[key])) for row in rows) <= _WHOLE)
-        table.add_column(key, justify=justify, overflow="fold", no_wrap=whole)
+        table.add_column(Text(plain(key)), justify=justify, overflow="fold", no_wrap=whole)
     for row in rows:
-        table.add_row(*(Text(str(value)) for value in row.values()))
+        table.add_row(*(Text(plain(str(value))) for value in row.values()))
     out.print(table)

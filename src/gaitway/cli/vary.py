@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 if TYPE_CHECKING:
     from gaitway.variation.enriching import Enriched
@@ -63,8 +63,8 @@ def vary(
         if library not in cast_names() and any(row.takes < LEAST_TAKES for row in done.rows):
             say(f"whole bodies vary with {LEAST_TAKES} takes; 'gaitway library import --clips 12' keeps more of them")
     for note in dict.fromkeys(note for row in done.rows for note in row.notes):
-        err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
-    err.print(f"wrote {output}", markup=False, highlight=False, soft_wrap=True)
+        remark(f"note: {note}")
+    remark(f"wrote {output}")
 
 
 def _show(name: str, done: Enriched) -> None:

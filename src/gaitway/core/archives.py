@@ -4,7 +4,7 @@ The file is a zip archive (`numpy.load(path, allow_pickle=False)`). `header` hol
 "format", "version" and "sha256", the hexadecimal SHA-256 over the rest of the header and all other arrays.
 
 What is read is checked before it is believed: sizes against the limits before memory is taken, every array's type and
-shape, and the checksum.
+shape, the checksum, and the header, whose form and types a model says (`Header`), as models do for scene files.
 """
 
 from __future__ import annotations
@@ -18,21 +18,31 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gaitway._version import __version__
 from gaitway.core.errors import FormatError, GaitwayError
-from gaitway.core.files import atomic_write
+from gaitway.core.files import atomic_write, open_file
 
-MAX_BYTES = 8_000_000_000
-"""Greatest memory of the arrays of one file [bytes]."""
-MAX_HEADER = 256_000_000
+MAX_BYTES = 2_000_000_000
+"""Greatest memory of the arrays of one file, unless its kind has another limit [bytes]."""
+SMALL_BYTES = 64_000_000
+"""Memory that every file may ask for, however small it is [bytes]."""
+MAX_RATIO = 100
+"""Greatest memory of the arrays beyond that, in sizes of the file; real motion packs to a third, constants to more."""
+MAX_HEADER = 64_000_000
 """Greatest size of the header [bytes]."""
+MAX_HEADER_VALUES = 4_000_000
+"""Greatest number of values in a header: as text they are a few bytes, in memory a hundred."""
+MAX_HEADER_DEPTH = 32
+"""Deepest nesting of a header."""
 
 Built = TypeVar("Built")
+Model = TypeVar("Model", bound="Header")
 Arrays = dict[str, npt.NDArray[Any]]
 Spec = tuple[tuple[int | None, ...], str]
 """Expected shape (None: any) and type, as NumPy writes it."""
@@ -46,6 +56,8 @@ class ArchiveFormat:
     """What it holds, as messages call it: "take", "library"."""
     version: int
     """Newest version that is read, and the version that is written."""
+    most_bytes: int = MAX_BYTES
+    """Greatest memory of its arrays [bytes]."""
 
     @property
     def name(self) -> str:
@@ -53,16 +65,55 @@ class ArchiveFormat:
         return f"gaitway {self.noun}"
 
 
+class Header(BaseModel):
+    """A part of a header: unknown keys are refused, nothing is converted, and NaN and infinity are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class FileHeader(Header):
+    """What every header has; the header of a kind adds to it."""
+
+    format: str
+    version: int
+    written_by: str = ""
+    sha256: str = ""
+
+
+def checked(model: type[Model], data: Any) -> Model:
+    """Return a part of a header as its model.
+
+    Raises:
+        ValueError: if it has another form; the message names the place, and what is there.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])[:200]
+        found = "" if first["type"] == "missing" else f", found {first['input']!r:.60}"
+        problem = first["msg"][:1].lower() + first["msg"][1:]
+        raise ValueError(f"{place.removeprefix('.') or 'header'}: {problem}{found}") from None
+
+
 def write_archive(path: str | Path, kind: ArchiveFormat, header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write an archive, which appears only when it is complete; equal content is equal bytes.
 
     Raises:
-        FormatError: if the file cannot be written.
+        FormatError: if the file cannot be written, or would be too large to be read again.
     """
     first = {"format": kind.name, "version": kind.version, "written_by": f"gaitway {__version__}"}
     whole = {**first, **header}
     whole["sha256"] = _digest(whole, arrays)
     text = json.dumps(whole, allow_nan=False, separators=(",", ":")).encode()
+    _check_text(path, text)
+    try:
+        _check_values(path, whole, text)
+    except ValueError as problem:
+        raise FormatError(path, f"cannot be written: {_one_line(problem)}") from None
+    size = sum(array.nbytes for array in arrays.values())
+    if size > kind.most_bytes:
+        raise FormatError(path, f"{size:,} bytes of arrays; a {kind.noun} may have {kind.most_bytes:,}")
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         _write(archive, "header", np.frombuffer(text, dtype=np.uint8))
         for name, array in arrays.items():
@@ -90,14 +141,14 @@ def read_archive(
     with _opened(source, kind) as archive:
         sizes = _members(source, archive, kind)
         header = _read_header(source, archive, sizes, kind)
-        wanted = _guarded(source, lambda: specs(header, sizes))
+        wanted = _guarded(source, lambda: specs(header, sizes), kind)
         for name in sizes.keys() - wanted.keys() - {"header"}:
             raise FormatError(source, f"has an array '{name}' that does not belong in a {kind.noun}")
         arrays = {name: _read(source, archive, name, spec, sizes) for name, spec in wanted.items()}
-    told = header.pop("sha256", None)
-    if _digest(header, arrays) != told:
-        raise FormatError(source, "is damaged or was edited: its content does not match its checksum")
-    return _guarded(source, lambda: build(header, arrays))
+        told = header.pop("sha256", None)
+        if _digest(header, arrays) != told:
+            raise FormatError(source, "is damaged or was edited: its content does not match its checksum")
+    return _guarded(source, lambda: build(header, arrays), kind)
 
 
 def read_header(path: str | Path, kind: ArchiveFormat) -> dict[str, Any]:
@@ -117,8 +168,8 @@ def counted(value: Any, most: int, what: str) -> int:
     Raises:
         ValueError: if it is not.
     """
-    if not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError(f"{value!r} {what}; at most {most} are possible")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{value!r:.60} {what}; at most {most} are possible")
     return value
 
 
@@ -144,13 +195,13 @@ def _write(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None
 @contextmanager
 def _opened(path: Path, kind: ArchiveFormat) -> Iterator[zipfile.ZipFile]:
     """Open the archive; every error of the zip format becomes a message of one line."""
-    if path.is_dir():
-        raise FormatError(path, f"is a folder, not a {kind.noun}")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             yield archive
     except FormatError:
         raise
+    except MemoryError:
+        raise FormatError(path, "needs more memory than there is") from None
     except OSError as problem:
         raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as problem:
@@ -162,15 +213,25 @@ def _one_line(problem: BaseException) -> str:
 
 
 def _members(path: Path, archive: zipfile.ZipFile, kind: ArchiveFormat) -> dict[str, int]:
-    """Return the name and unpacked size of each array, after checking that their sum is within the limit."""
+    """Return the name and unpacked size of each array, after checking that their sum is within the limits.
+
+    No more than these sizes is ever unpacked, whatever the file holds.
+    """
     sizes: dict[str, int] = {}
+    packed = 0
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         if name == member.filename or name in sizes:
-            raise FormatError(path, f"has a part '{member.filename[:60]}' that does not belong in a {kind.noun}")
+            raise FormatError(path, f"has a part {member.filename[:60]!r} that does not belong in a {kind.noun}")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FormatError(
+                path, f"has a part {member.filename[:60]!r} that is packed in a way that is not used here"
+            )
         sizes[name] = member.file_size
-    if sum(sizes.values()) > MAX_BYTES:
-        raise FormatError(path, f"asks for {sum(sizes.values()):,} bytes of memory; at most {MAX_BYTES:,} are given")
+        packed += member.compress_size
+    size, most = sum(sizes.values()), min(kind.most_bytes, max(SMALL_BYTES, MAX_RATIO * packed))
+    if size > most:
+        raise FormatError(path, f"asks for {size:,} bytes of memory; a {kind.noun} of its size may ask for {most:,}")
     if "header" not in sizes:
         raise FormatError(path, f"is not a {kind.noun}: it has no array 'header'")
     return sizes
@@ -201,14 +262,14 @@ def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int],
     if sizes["header"] > MAX_HEADER:
         raise FormatError(path, f"has a header of {sizes['header']:,} bytes; at most {MAX_HEADER:,} are read")
     try:
-        header = json.loads(_read(path, archive, "header", ((None,), "|u1"), sizes).tobytes().decode())
+        header = parse_json(path, _read(path, archive, "header", ((None,), "|u1"), sizes).tobytes())
     except (ValueError, RecursionError) as problem:
         raise FormatError(path, f"is not a {kind.noun}, or is damaged: {_one_line(problem)}") from None
     if not isinstance(header, dict) or header.get("format") != kind.name:
         raise FormatError(path, f"is not a {kind.noun}: its header does not say so")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise FormatError(path, f"has version {version!r}, which is none")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FormatError(path, f"has version {version!r:.60}, which is none")
     if version > kind.version:
         raise FormatError(
             path, f"has version {version} of the format; this gaitway reads up to {kind.version}: update it"
@@ -216,9 +277,64 @@ def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int],
     return header
 
 
-def _guarded(path: Path, build: Callable[[], Built]) -> Built:
+def parse_json(path: Path, text: bytes) -> Any:
+    """Return the values of a JSON text of a file within the limits of headers.
+
+    Raises:
+        FormatError: if there are too many values, or they are nested too deep.
+        ValueError: if it is not JSON.
+        RecursionError: if it is nested so deep that it cannot be parsed.
+    """
+    _check_text(path, text)
+    value = json.loads(text.decode(), parse_constant=_refuse_constant)
+    _check_values(path, value, text)
+    return value
+
+
+def _check_values(path: str | Path, value: Any, text: bytes) -> None:
+    """Refuse values that are nested too deep, and words that are no text.
+
+    Raises:
+        FormatError: if they are nested too deep.
+        UnicodeEncodeError: if a word is no text.
+    """
+    level = [value]
+    for _ in range(MAX_HEADER_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    if level:
+        raise FormatError(path, f"has a header that is nested more than {MAX_HEADER_DEPTH} deep")
+    if b"\\ud" in text.lower():  # halves of characters are no text, and cannot be written anywhere
+        json.dumps(value, ensure_ascii=False).encode()
+
+
+def _check_text(path: str | Path, text: bytes) -> None:
+    """Refuse a header that would take too much memory."""
+    if len(text) > MAX_HEADER:
+        raise FormatError(path, f"has a header of {len(text):,} bytes; at most {MAX_HEADER:,} are read")
+    values = sum(text.count(sign) for sign in (b",", b"[", b"{"))
+    if values > MAX_HEADER_VALUES:
+        raise FormatError(path, f"has a header of {values:,} values; at most {MAX_HEADER_VALUES:,} are read")
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number")
+
+
+def _guarded(path: Path, build: Callable[[], Built], kind: ArchiveFormat) -> Built:
     """Return the result of `build`; a header or arrays that do not fit together become a message of one line."""
     try:
         return build()
-    except (GaitwayError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
-        raise FormatError(path, f"does not hold together: {type(problem).__name__}: {_one_line(problem)}") from None
+    except FormatError:
+        raise
+    except MemoryError:
+        raise FormatError(path, "needs more memory than there is") from None
+    except (
+        GaitwayError, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError,
+    ) as problem:  # fmt: skip
+        what = f"lacks {_one_line(problem)}" if isinstance(problem, KeyError) else _one_line(problem)
+        raise FormatError(path, f"does not hold together: {what}; save the {kind.noun} anew") from None

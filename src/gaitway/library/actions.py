@@ -130,7 +130,7 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
     resting = {behavior.start for still, (_, behavior, _) in zip(idle, actions, strict=True) if still}
     return ActionTable(
         behaviors=names,
-        clips=tuple(clip.name for _, _, clip in actions),
+        clips=tuple(clip for behavior in graph.behaviors for clip in behavior.clips),
         kinds=kinds,
         states=states,
         behavior=_whole([b for b, _, _ in actions], "behavior"),

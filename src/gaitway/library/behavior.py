@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -41,7 +42,8 @@ class BehaviorGraph:
     def __post_init__(self) -> None:
         names = [b.name for b in self.behaviors]
         if len(set(names)) < len(names):
-            raise LibraryError(f"behaviour name '{next(n for n in names if names.count(n) > 1)}' occurs more than once")
+            twice = next(name for name, times in Counter(names).items() if times > 1)
+            raise LibraryError(f"behaviour name '{twice}' occurs more than once")
 
     def __getitem__(self, name: str) -> Behavior:
         for behavior in self.behaviors:

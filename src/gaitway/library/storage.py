@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, read_header, write_archive
-from gaitway.core.errors import LibraryError
+from gaitway.core.archives import (
+    ArchiveFormat,
+    Arrays,
+    FileHeader,
+    Header,
+    Spec,
+    checked,
+    read_archive,
+    read_header,
+    write_archive,
+)
+from gaitway.core.errors import FormatError, LibraryError
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion import packing
 from gaitway.motion.clip import Clip
@@ -50,10 +61,35 @@ def unpack_library(packed: Mapping[str, Any], skeleton: Skeleton) -> Library:
 SUFFIX = ".gwlib"
 FORMAT = ArchiveFormat("library", 1)
 MAX_CLIPS = 100_000
-_FIELDS: Mapping[str, tuple[type, ...]] = {
-    "name": (str,), "start": (str,), "end": (str,), "obstacle": (str, type(None)), "weight": (int, float),
-    "pass_time": (int, float, type(None)),
-}  # fmt: skip
+MAX_BEHAVIORS = 10_000
+LONGEST_S = 3600.0
+"""Longest clip of a library [s]; a planner samples all of it."""
+FARTHEST = 10_000.0
+"""Largest offset of a joint, and largest distance that a clip leads from its start [m]."""
+
+
+class BehaviorHeader(Header):
+    """Words of a header that describe a behaviour."""
+
+    name: str
+    clips: Annotated[list[str], Field(min_length=1)]
+    start: str
+    end: str
+    obstacle: str | None
+    pass_time: Annotated[float, Field(ge=0.0, le=packing.LONGEST_S)] | None
+    weight: Annotated[float, Field(ge=0.0, le=1e6)]
+
+
+class LibraryHeader(FileHeader):
+    """The header of a library."""
+
+    name: str
+    skeleton: packing.SkeletonHeader
+    keys: list[str]
+    clips: Annotated[list[packing.ClipHeader], Field(max_length=MAX_CLIPS)]
+    behaviors: Annotated[list[BehaviorHeader], Field(max_length=MAX_BEHAVIORS)]
+    forbidden: list[Annotated[list[str], Field(min_length=2, max_length=2)]]
+    facts: dict[str, Any]
 
 
 def save_library(library: Library, path: str | Path, facts: Mapping[str, Any] | None = None) -> None:
@@ -100,12 +136,17 @@ def describe_library(path: str | Path) -> dict[str, Any]:
     Raises:
         FormatError: if it is not a library, or of a newer version.
     """
-    return read_header(path, FORMAT)
+    header = read_header(path, FORMAT)
+    try:
+        checked(LibraryHeader, header)
+    except ValueError as problem:
+        raise FormatError(path, f"does not hold together: {problem}; save the library anew") from None
+    return header
 
 
 def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
     del sizes
-    counted(len(header["clips"]), MAX_CLIPS, "clips")
+    checked(LibraryHeader, header)
     skeleton = packing.skeleton_specs(header["skeleton"], "skeleton")
     return skeleton | packing.clips_specs(header["clips"], [header["skeleton"]])
 
@@ -113,14 +154,26 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
 def _library(header: Mapping[str, Any], arrays: Arrays) -> Library:
     skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
     clips = packing.clips_from(header["clips"], arrays, (skeleton,))
-    behaviors = tuple(_behavior(words) for words in header["behaviors"])
-    forbidden = frozenset((str(before), str(after)) for before, after in header["forbidden"])
-    keyed = {str(key): clip for key, clip in zip(header["keys"], clips, strict=True)}
-    return Library(str(header["name"]), skeleton, keyed, BehaviorGraph(behaviors, forbidden))
+    behaviors = tuple(Behavior(**{**words, "clips": tuple(words["clips"])}) for words in header["behaviors"])
+    forbidden = frozenset((before, after) for before, after in header["forbidden"])
+    keyed = dict(zip(header["keys"], clips, strict=True))
+    if len(keyed) < len(clips):
+        raise LibraryError("two clips have the same name")
+    library = Library(header["name"], skeleton, keyed, BehaviorGraph(behaviors, forbidden))
+    _check_extents(library)
+    return library
 
 
-def _behavior(words: Mapping[str, Any]) -> Behavior:
-    for key, kinds in _FIELDS.items():
-        if not isinstance(words[key], kinds):
-            raise TypeError(f"'{key}' of a behaviour is {words[key]!r}")
-    return Behavior(**{**words, "clips": tuple(map(str, words["clips"]))})
+def _check_extents(library: Library) -> None:
+    """Refuse motion that a planner would need endless memory for.
+
+    Raises:
+        LibraryError: naming the clip.
+    """
+    if np.abs(library.skeleton.offsets).max() > FARTHEST:
+        raise LibraryError(f"a joint is more than {FARTHEST:g} m from its parent; offsets are in metres")
+    for key, clip in library.clips.items():
+        if clip.duration > LONGEST_S:
+            raise LibraryError(f"clip '{key}' lasts {clip.duration:g} s; at most {LONGEST_S:g} s are possible")
+        if np.abs(clip.root_positions).max() > FARTHEST:
+            raise LibraryError(f"clip '{key}' leads more than {FARTHEST:g} m away; positions are in metres")

@@ -577,8 +577,10 @@ class LiveCrowd:
             record_minutes=self._minutes,
         )
         try:
-            fresh._restore(found)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+            fresh._restore(found, tuple(self._libraries.names.values()))
+        except (
+            KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError,
+        ) as problem:  # fmt: skip
             fresh.close()
             text = f"the state does not belong to this crowd: {problem}"
             raise (LiveError(text) if isinstance(state, LiveState) else FormatError(state, text)) from None
@@ -599,11 +601,11 @@ class LiveCrowd:
 
     # inside
 
-    def _restore(self, state: LiveState) -> None:
+    def _restore(self, state: LiveState, known: tuple[LibraryRef, ...]) -> None:
         values, arrays = state.values, state.arrays
         base = unpack_world(values["base"], self._world.first)
         self._world.restore(values["world"], base, values["base"])
-        self._libraries.restore(values["libraries"], base)
+        self._libraries.restore(values["libraries"], base, known)
         engine = self._started()
         if self.world is not base:
             engine.set_world(self.world)

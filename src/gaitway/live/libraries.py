@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from gaitway.world.world import World
 
 KINDS = ("jump", "duck")
 """Kinds of special obstacles that live characters pass."""
+_MOST_TAKES = 16
+"""Most takes of a cast that a saved state may ask for, where the crowd does not have them already."""
 AnyLibrary = str | Path | Library | LibraryRef
 """A library: the name of a built-in cast, a .gwlib file, a library, or a reference of a scene."""
 
@@ -168,8 +170,13 @@ class CrowdLibraries:
             "names": [[name, asdict(ref)] for name, ref in self.names.items()],
         }
 
-    def restore(self, state: Mapping[str, Any], base: World) -> None:
+    def restore(self, state: Mapping[str, Any], base: World, known: Collection[LibraryRef] = ()) -> None:
         """Prepare the libraries of a saved crowd, in their order, for its base world.
+
+        Args:
+            state: values of `state`.
+            base: the base world.
+            known: libraries that may be read, besides those that are loaded and casts.
 
         Raises:
             ValueError: if a library is not known here.
@@ -178,12 +185,22 @@ class CrowdLibraries:
         if not set(special) <= set(KINDS):
             raise ValueError(f"special obstacles {special}")
         self.names = {str(name): LibraryRef(**ref) for name, ref in state["names"]}
+        for ref in self.names.values():
+            self._check_known(ref, known)
         self.begin(base, special, self._start_time)
         for row in state["kinds"]:
             ref = LibraryRef(**{key: value for key, value in row.items() if key != "speed"})
-            if ref.seed < 0 and ref not in self.loaded:
-                raise ValueError(f"library '{ref.name}' is not known here; add it first")
+            self._check_known(ref, known)
             self.open(LibraryKind(ref, row["speed"]))
+
+    def _check_known(self, ref: LibraryRef, known: Collection[LibraryRef]) -> None:
+        """Refuse a library that a saved state names, unless it is a cast: a state never makes another file be read.
+
+        Raises:
+            ValueError: if this crowd does not have it.
+        """
+        if (ref.seed < 0 or ref.file or ref.takes > _MOST_TAKES) and ref not in (*self.loaded, *known):
+            raise ValueError(f"library '{ref.name}' is not known here; add it first")
 
 
 def special_kinds(world: World) -> tuple[str, ...]:

@@ -77,7 +77,8 @@ class MoversAhead:
         done = counted(int(state["next"]) + 1, len(movers) + 1, "movers") - 1
         last = counted(state["last"], FOREVER, "slots")
         horizon = float(state["until"])
-        if not math.isfinite(horizon):
+        farthest = 1.5 * abs(self._horizon) + 10.0 * _FIRST  # see `look_ahead`
+        if not (math.isfinite(horizon) and abs(horizon) <= farthest and slots * SLOT <= farthest):
             raise ValueError(f"movers known until {horizon} s")
         self._horizon = slots * SLOT
         self.traffic = self._empty()

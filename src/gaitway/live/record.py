@@ -22,6 +22,8 @@ from gaitway.take.tracks import Track, assemble
 
 MINUTES = 5.0
 """Length of a record unless told otherwise [min]."""
+_LARGEST = 1e9
+"""Largest number in a record."""
 
 
 class LiveRecord:
@@ -94,6 +96,15 @@ class LiveRecord:
             or (known[:, LOG_ACTION] >= actions).any()
         ):
             raise ValueError("a record of actions that no library has")
+        whole = known[:, [LOG_WHO, LOG_LIFE, LOG_ACTION]]
+        if (whole != np.round(whole)).any() or (np.abs(known) > _LARGEST).any() or (known[:, :2] < 0.0).any():
+            raise ValueError("a record with numbers that cannot be")
+        played = known[known[:, LOG_ACTION] != GONE]
+        owners = library_of(self._crowd.libraries, played[:, LOG_ACTION].astype(np.int64))
+        if len(np.unique(played[:, [LOG_WHO, LOG_LIFE]], axis=0)) < len(
+            np.unique(np.column_stack([played[:, [LOG_WHO, LOG_LIFE]], owners]), axis=0)
+        ):
+            raise ValueError("a record of a character of several libraries")
         self._chunks = deque([known] if len(known) else [])
 
     def _note(self, rows: FloatArray) -> None:

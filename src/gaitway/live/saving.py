@@ -9,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import (
+    ArchiveFormat,
+    Arrays,
+    FileHeader,
+    Header,
+    Spec,
+    checked,
+    counted,
+    read_archive,
+    write_archive,
+)
 from gaitway.core.arrays import BoolArray, IntArray
 from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import CHAIN, TIME, CrowdArrays
+from gaitway.live._crowd_kernels import CHAIN, COSINE, SINE, TIME, CrowdArrays
 from gaitway.live.arrays import STEPS, LiveLibrary, library_of
 
 FORMAT = ArchiveFormat("live crowd", 1)
@@ -26,6 +37,132 @@ _MOST_FIELDS = 1_000_000
 """Largest number of route fields in a file."""
 _LONG_AGO = 1e-3
 """A step that is played may end before the time of the crowd by no more than this [s]."""
+_FARTHEST = 1e6
+"""Largest coordinate of a step or a goal [m]."""
+_AHEAD = 1e5
+"""Time ahead of the crowd by which all steps of a plan have begun [s]."""
+LATEST = 1e9
+"""Latest time of a crowd [s]: thirty years."""
+
+_Finite = Annotated[float, Field(ge=-LATEST, le=LATEST)]
+_Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
+
+
+class LibraryRow(Header):
+    """A reference to a library, and with which speed it is used."""
+
+    cast: str
+    style: str | int | None
+    takes: Annotated[int, Field(ge=1, le=100)]
+    seed: _Whole
+    file: str
+    speed: str | Annotated[float, Field(gt=0.0, le=1000.0)] = "normal"
+
+
+class LibrariesHeader(Header):
+    """Libraries of a crowd in a header."""
+
+    special: list[str]
+    kinds: Annotated[list[LibraryRow], Field(max_length=1000)]
+    names: list[Annotated[tuple[str, LibraryRow], Field(strict=False)]]
+
+
+class PlacesHeader(Header):
+    """Obstacles and movers of a world: numbers of those that it began with, and new ones in full."""
+
+    obstacles: list[_Whole | dict[str, Any]]
+    movers: list[_Whole | dict[str, Any]]
+
+
+class WorldHeader(Header):
+    """The world of a crowd in a header, with the numbers of its things and the next number."""
+
+    world: PlacesHeader
+    obstacles: Annotated[tuple[list[_Whole], _Whole], Field(strict=False)]
+    movers: Annotated[tuple[list[_Whole], _Whole], Field(strict=False)]
+
+
+class MoversHeader(Header):
+    """How far ahead movers are known, in a header."""
+
+    until: _Finite
+    slots: _Whole
+    next: _Whole
+    last: _Whole
+
+
+class RoutesHeader(Header):
+    """Route fields in a header."""
+
+    cells: list[Annotated[tuple[_Whole, _Whole, _Whole], Field(strict=False)]]
+    waiting: list[Annotated[tuple[_Whole, _Finite, _Finite], Field(strict=False)]]
+    made: list[_Whole]
+
+
+class SearchHeader(Header):
+    """A search that goes on in slices, in a header."""
+
+    nodes: _Whole
+    ready: bool
+    movers: MoversHeader | None
+
+
+class StuckHeader(Header):
+    """What is known of stuck characters, in a header."""
+
+    left: _Whole
+    latest: _Whole
+    looked: _Whole
+    search: SearchHeader
+
+
+class PlannerHeader(Header):
+    """The planner of a library in a header."""
+
+    hurried: _Whole
+    unchanged: bool
+    routes: RoutesHeader
+    movers: MoversHeader
+    stuck: StuckHeader
+
+
+class EngineHeader(Header):
+    """The engine of a crowd in a header."""
+
+    time: _Finite
+    start_time: _Finite
+    rng: dict[str, Any]
+    libraries: list[str]
+    planners: Annotated[list[PlannerHeader], Field(max_length=1000)]
+
+
+class RosterHeader(Header):
+    """Names of characters in a header."""
+
+    next: _Whole
+    characters: list[Annotated[tuple[_Whole, _Whole, str], Field(strict=False)]]
+    lives: list[Annotated[tuple[_Whole, _Whole, str], Field(strict=False)]]
+
+
+class CrowdHeader(Header):
+    """All values of a live crowd."""
+
+    engine: EngineHeader
+    libraries: LibrariesHeader
+    base: PlacesHeader
+    world: WorldHeader
+    roster: RosterHeader
+    held: dict[
+        Annotated[str, Field(pattern=r"^[0-9]{1,15}$")],
+        Annotated[tuple[_Finite, _Finite, _Finite], Field(strict=False)],
+    ]
+
+
+class StateHeader(FileHeader):
+    """The header of a saved crowd."""
+
+    values: CrowdHeader
+    sizes: dict[str, list[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +191,8 @@ def read_state(path: str | Path) -> LiveState:
     """
 
     def specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
-        places = counted(int(header["sizes"]["until"][0]), _MOST_PLACES, "places for characters")
+        checked(StateHeader, header)
+        places = counted(header["sizes"]["until"][0], _MOST_PLACES, "places for characters")
         rows = STEPS + 1
         out: dict[str, Spec] = {
             "steps": ((places, rows, 6), "<f8"),
@@ -67,7 +205,7 @@ def read_state(path: str | Path) -> LiveState:
             "record": ((None, 7), "<f8"),
             "watched": ((places, 5), "<f8"),
         }
-        libraries = counted(len(header["values"]["engine"]["planners"]), 1000, "libraries")
+        libraries = len(header["values"]["engine"]["planners"])
         return out | {f"routes_{k}": ((None, None, None), "<f4") for k in range(libraries)}
 
     def build(header: Mapping[str, Any], arrays: Arrays) -> LiveState:
@@ -114,6 +252,11 @@ def check_crowd(arrays: Arrays, libraries: list[LiveLibrary], routes: list[int],
     _demand((library_of(libraries, actions) == owner[:, None]) | ~used, "actions of several libraries")
     _demand((library_of(libraries, np.maximum(earlier, 0)) == owner) | (earlier < 0), "actions of several libraries")
     _demand(np.isfinite(steps).all(axis=2) | ~used, "steps that are not finite")
+    _demand((np.abs(steps[..., :2]).max(axis=2) <= _FARTHEST) | ~used, "steps too far away")
+    _demand((np.abs(np.hypot(steps[..., COSINE], steps[..., SINE]) - 1.0) < 1e-3) | ~used, "headings that are none")
+    _demand((steps[..., TIME] <= time + _AHEAD) | ~used, "steps too far ahead")
+    later = np.diff(steps[..., TIME], axis=1) >= -_LONG_AGO
+    _demand(later | ~(used[:, :-1] & used[:, 1:] & (rows[1:] < STEPS)), "steps that are not one after another")
     fields: IntArray = np.array(routes, np.int64)[owner]
     route = counts[:, playing.ROUTE]
     _demand((route >= -1) & (route < fields), "a route that there is not")
@@ -123,6 +266,7 @@ def check_crowd(arrays: Arrays, libraries: list[LiveLibrary], routes: list[int],
     _demand(np.isin(counts[:, [playing.HELD, playing.ALARM]], (0, 1)), "a flag that is neither 0 nor 1")
     goal = numbers[:, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]]
     _demand(np.isfinite(goal).all(axis=1) & (goal[:, 2] > 0.0), "a goal that is not finite")
+    _demand(np.abs(goal) <= _FARTHEST, "a goal too far away")
     _demand(~np.isnan(numbers), "numbers that are none")
     durations = np.concatenate([library.body.durations for library in libraries])
     place = np.arange(len(here))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -62,7 +63,7 @@ class Skeleton:
         if not 1 <= count <= MAX_JOINTS:
             raise SkeletonError(f"skeleton '{self.name}' has {count} joints; between 1 and {MAX_JOINTS} are possible")
         names = tuple(str(n) for n in self.names)
-        repeated = {n for n in names if names.count(n) > 1} if len(set(names)) < count else set()
+        repeated = {n for n, times in Counter(names).items() if times > 1} if len(set(names)) < count else set()
         if repeated:
             raise SkeletonError(f"skeleton '{self.name}': joint name '{sorted(repeated)[0]}' occurs more than once")
         parents = owned(self.parents, "parents", (count,), np.int64, SkeletonError)
@@ -83,7 +84,7 @@ class Skeleton:
         for role, index in found.items():
             if role not in ALL_ROLES:
                 raise SkeletonError(f"unknown role '{role}'{did_you_mean(role, ALL_ROLES)}")
-            if not 0 <= index < count:
+            if not isinstance(index, int | np.integer) or not 0 <= index < count:
                 raise SkeletonError(f"role '{role}' points at joint {index} of {count}")
         set_field(self, "roles", MappingProxyType(found))
         set_field(self, "tips", MappingProxyType({int(j): tuple(map(float, tip)) for j, tip in self.tips.items()}))
@@ -92,8 +93,9 @@ class Skeleton:
                 f"skeleton '{self.name}': every tip needs a joint below {count} and three finite numbers"
             )
         for point in self.contact_points:
-            if not 0 <= point.joint < count:
+            if not isinstance(point.joint, int | np.integer) or not 0 <= point.joint < count:
                 raise SkeletonError(f"contact point '{point.name}' is on joint {point.joint} of {count}")
+            owned(point.offset, f"offset of contact point '{point.name}'", (3,), error=SkeletonError)
 
     def __len__(self) -> int:
         return len(self.names)

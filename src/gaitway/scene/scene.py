@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 
 from gaitway.core.errors import FormatError
+from gaitway.core.files import read_file
 from gaitway.scene.building import WorldBuilder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
@@ -27,6 +28,8 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
+_MAX_BYTES = 2**30
+"""Largest file of a scene: its readers have lower limits [bytes]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,7 +202,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path]) -> str:
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
     values.setdefault("seed", 0)
     lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
-    digests = [hashlib.sha256(part.read_bytes()).hexdigest() for path in files for part in _parts(path)]
+    digests = [hashlib.sha256(read_file(part, _MAX_BYTES)).hexdigest() for path in files for part in _parts(path)]
     text = json.dumps({**values, **lists, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -208,7 +211,7 @@ def _parts(path: Path) -> list[Path]:
     """Return a file and, for glTF, the files of its buffers."""
     if path.suffix.lower() != ".gltf":
         return [path]
-    buffers = json.loads(path.read_bytes()).get("buffers", [])
+    buffers = json.loads(read_file(path, _MAX_BYTES)).get("buffers", [])  # the mesh was read, so they are what they are
     names = [buffer.get("uri", "data:") for buffer in buffers]
     return [path, *(path.parent / unquote(name) for name in names if not name.startswith("data:"))]
 

@@ -35,6 +35,15 @@ MAX_CHARACTERS = 1_000_000
 MAX_SEGMENTS = 100_000_000
 """Limits on what a file may ask for: characters and segments."""
 
+LATEST = 86_400.0
+"""Latest time of a take [s]: one day, as in scenes."""
+MOST_FRAMES = 10_000_000
+"""Greatest number of frames of a character at the take's own rate: more than a day at 100 Hz."""
+FASTEST = 1000.0
+"""Greatest playback speed."""
+FARTHEST = 1e9
+"""Largest coordinate and height of a segment [m]; kernels and sums of squares stay finite."""
+
 POSE_STEPS = np.array([2.0**20, 2.0**20, 2.0**24])
 """Steps per metre, metre and radian to which segment poses are rounded (2^-20 m, 2^-24 rad), so that they pack well."""
 
@@ -90,6 +99,13 @@ class Segments:
             raise TakeError(f"segment {int(np.argmin(self.speed))} has speed {self.speed.min():g}; it must be above 0")
         if count and (self.blend < 0.0).any():
             raise TakeError(f"segment {int(np.argmin(self.blend))} has a negative blend time")
+        limits = {"start": LATEST, "offset": LATEST, "blend": LATEST, "speed": FASTEST, "pose": FARTHEST,
+                  "height": FARTHEST}  # fmt: skip
+        for name, most in limits.items():
+            sizes = np.abs(getattr(self, name))
+            if count and sizes.max() > most:
+                s = int(np.unravel_index(np.argmax(sizes), sizes.shape)[0])
+                raise TakeError(f"segment {s} has {name} {sizes.max():g}; at most {most:g} is possible")
 
     def __len__(self) -> int:
         return len(self.clip)
@@ -348,7 +364,7 @@ def _check_bodies(take: TakeData) -> None:
 
 def _check_rows(take: TakeData) -> None:
     rows, count = take.rows, len(take.segments)
-    if rows[0] != 0 or rows[-1] != count:
+    if rows[0] != 0 or rows[-1] != count or rows.min() < 0 or rows.max() > count:
         raise TakeError(f"rows begin at {rows[0]} and end at {rows[-1]}; they must go from 0 to {count} segments")
     empty = np.diff(rows) < 1
     if empty.any():
@@ -367,6 +383,11 @@ def _check_segments(take: TakeData) -> None:
             shown = problem.format(**values, blend=table.blend[s], behavior=table.behavior[s], until=until[s])
             raise TakeError(f"character '{take.names[owner[s]]}', segment {s - rows[owner[s]]}: {shown}")
 
+    longest = min(LATEST, MOST_FRAMES / take.fps)
+    late = np.abs(take.ends) > longest
+    if late.any():
+        c = int(np.argmax(late))
+        raise TakeError(f"character '{take.names[c]}' ends at {take.ends[c]:g} s; at most {longest:g} s are possible")
     until = np.append(table.start[1:], 0.0)
     until[rows[1:] - 1] = take.ends
     first = np.zeros(len(table), dtype=bool)

@@ -19,6 +19,9 @@ from gaitway.take import _kernels
 from gaitway.take.data import TIME_SLACK, checked_character, checked_characters, checked_rate
 from gaitway.take.pool import PooledTake
 
+MOST_JOINTS = 5_000_000
+"""Greatest number of joints in all frames of one character's clip: hours at the rate of a film."""
+
 
 @dataclass(frozen=True, eq=False)
 class Poses:
@@ -93,6 +96,12 @@ def clip(take: PooledTake, character: int, fps: float | None = None) -> Clip:
     """See `Take.clip`."""
     c = checked_character(take, character)
     body, rate = int(take.bodies[c]), take.fps if fps is None else checked_rate(fps)
+    frames = (float(take.ends[c]) - take.start(c)) * rate + 1.0
+    if frames * len(take.skeletons[body]) > MOST_JOINTS:
+        raise TakeError(
+            f"character '{take.names[c]}' at {rate:g} Hz is {frames:.0f} frames of {len(take.skeletons[body])} joints, "
+            f"more than {MOST_JOINTS:,} joints; ask for a lower rate"
+        )
     times = frame_times(take.start(c), float(take.ends[c]), rate)
     group = np.full(len(times), c, dtype=np.int64)
     segments, clamped = locate(take, group, times)

@@ -159,7 +159,8 @@ def _with_fades(
     counts = np.floor(start + rate * length).astype(np.int64) + 2 - first
     uses = np.bincount(fade_of[fade_of >= 0], minlength=len(representative))[mine]
     order = np.argsort(-uses, kind="stable")
-    chosen = order[np.cumsum(counts[order]) * frames[:1].nbytes <= fade_bytes]
+    # in floats: the sum of long fades does not fit into whole numbers
+    chosen = order[np.cumsum(counts[order], dtype=np.float64) * frames[:1].nbytes <= fade_bytes]
     row = np.cumsum(counts[chosen]) - counts[chosen]
     filled = _blended(_single(frames), table, segment[chosen], first[chosen], counts[chosen])
     row_of_fade = np.full(len(representative) + 1, -1.0)  # the last one is for segments without a fade

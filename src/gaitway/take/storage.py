@@ -19,12 +19,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
-from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import (
+    ArchiveFormat,
+    Arrays,
+    FileHeader,
+    Header,
+    Spec,
+    checked,
+    read_archive,
+    write_archive,
+)
 from gaitway.motion import packing
 from gaitway.motion.skeleton import MAX_JOINTS
 from gaitway.take.data import MAX_CHARACTERS, MAX_SEGMENTS, POSE_STEPS, Layer, Segments
@@ -32,6 +42,30 @@ from gaitway.take.model import Take
 
 FORMAT = ArchiveFormat("take", 1)
 _POSE_COLUMNS = ("x", "y", "heading")
+
+
+class LayerHeader(Header):
+    """Words of a header that describe a layer."""
+
+    name: str
+    character: int
+    start: float
+    joints: Annotated[int, Field(ge=0, le=MAX_JOINTS)]
+    root_turns: bool
+    root_moves: bool
+
+
+class TakeHeader(FileHeader):
+    """The header of a take."""
+
+    fps: float
+    names: Annotated[list[str], Field(min_length=1, max_length=MAX_CHARACTERS)]
+    behaviors: list[str]
+    segments: Annotated[int, Field(ge=1, le=MAX_SEGMENTS)]
+    skeletons: Annotated[list[packing.SkeletonHeader], Field(min_length=1)]
+    clips: Annotated[list[packing.ClipHeader], Field(min_length=1)]
+    layers: list[LayerHeader]
+    facts: dict[str, Any]
 
 
 def save_take(take: Take, path: str | Path) -> None:
@@ -100,8 +134,8 @@ def _packed(name: str, column: npt.NDArray[Any]) -> Arrays:
 
 def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
     """Return the type and shape of every array that belongs to this header."""
-    people, segments = len(header["names"]), counted(header["segments"], MAX_SEGMENTS, "segments")
-    counted(people, MAX_CHARACTERS, "characters")
+    checked(TakeHeader, header)
+    people, segments = len(header["names"]), header["segments"]
     specs: dict[str, Spec] = {
         "rows": ((people + 1,), "<i8"), "ends": ((people,), "<f8"), "bodies": ((people,), "<i8"),
         "goals": ((people, 4), "<f8"), "radii": ((people,), "<f8"),
@@ -118,7 +152,7 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
         specs |= packing.skeleton_specs(words, f"skeleton.{i}")
     specs |= packing.clips_specs(header["clips"], header["skeletons"])
     for i, layer in enumerate(header["layers"]):
-        turning = counted(layer["joints"], MAX_JOINTS, "joints")
+        turning = layer["joints"]
         specs[f"layer.{i}.joints"] = ((turning,), "<i8")
         specs[f"layer.{i}.turns"] = ((None, turning, 4), "<f4")
         for name, width in (("root_turns", 4), ("root_moves", 3)):

@@ -12,6 +12,9 @@ from gaitway.take import evaluation
 from gaitway.take.data import TIME_SLACK, checked_rate
 from gaitway.take.pool import PooledTake
 
+MOST_JOINTS = 200_000_000
+"""Greatest number of joints in all frames of a table."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dense:
@@ -95,6 +98,7 @@ def dense(take: PooledTake, fps: float | None = None, skeleton: int | None = Non
     body = chosen_body(take, skeleton)
     chosen = np.flatnonzero(take.bodies == body)
     first, length = (column[chosen] for column in clock_frames(take, rate))
+    _check_size(rate, int(length.sum()), len(take.skeletons[body]))
     characters, frames = _rows(chosen, first, length)
     root, rotations = evaluation.sampled(take, body, characters, frames / rate)
     bones = take.skeletons[body]
@@ -115,7 +119,9 @@ def dense(take: PooledTake, fps: float | None = None, skeleton: int | None = Non
 def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
     """See `Take.trajectories`."""
     rate = take.fps if fps is None else checked_rate(fps)
-    characters, frames = _rows(np.arange(len(take)), *clock_frames(take, rate))
+    first, length = clock_frames(take, rate)
+    _check_size(rate, int(length.sum()), 1)
+    characters, frames = _rows(np.arange(len(take)), first, length)
     times = frames / rate
     path = evaluation.planar_poses(take, characters, times)
     segments, _ = evaluation.locate(take, characters, times)
@@ -124,6 +130,19 @@ def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
     return Trajectories(
         fps=rate, id=characters, frame=frames, x=path[:, 0], y=path[:, 1], heading=path[:, 2], behavior=behavior
     )
+
+
+def _check_size(rate: float, frames: int, joints: int) -> None:
+    """Refuse a table that would need many gigabytes.
+
+    Raises:
+        TakeError: if it is too large.
+    """
+    if frames * joints > MOST_JOINTS:
+        raise TakeError(
+            f"all characters at {rate:g} Hz are {frames} frames of {joints} joints, more than {MOST_JOINTS:,} joints; "
+            "ask for a lower rate"
+        )
 
 
 def _rows(characters: IntArray, first: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:

@@ -12,6 +12,8 @@ from gaitway.core.jit import kernel
 
 Links = npt.NDArray[np.uint32]
 Ends = npt.NDArray[np.int32]
+MOST_LEVELS = 250
+"""Most moves from the root of a tree to a node."""
 _TURN = 2.0 * math.pi
 
 
@@ -111,7 +113,7 @@ def check_sum(words: npt.NDArray[np.uint64], parts: npt.NDArray[np.uint64]) -> N
 
 @kernel
 def first_wrong(links: Links, ends: Ends, moves: int) -> int:
-    """Return the first node that is not in depth-first order, or -1; loops over a checked tree cannot run astray.
+    """Return the first node that is not in depth-first order or too deep, or -1; loops over a checked tree end.
 
     Args:
         links: parent and move of each node, see `Tree`; (N,).
@@ -121,11 +123,15 @@ def first_wrong(links: Links, ends: Ends, moves: int) -> int:
     count = len(links)
     if count == 0 or links[0] != 255 or ends[0] != count:
         return 0
+    levels = np.zeros(count, np.int16)
     for node in range(1, count):
         parent = np.int64(links[node] >> 8)
         if parent >= node or (links[node] & 255) >= moves or ends[node] <= node or ends[node] > ends[parent]:
             return node
         # depth-first: it lies below its parent, and the node before it is its parent or ends just before it
         if parent != node - 1 and ends[node - 1] != node:
+            return node
+        levels[node] = levels[parent] + 1
+        if levels[node] > MOST_LEVELS:
             return node
     return -1

@@ -22,8 +22,8 @@ NODE_BYTES = 16
 """Bytes of a node: parent and move 4, end of the subtree 4, x and y 2 each, heading 2, cost 2."""
 MOST_NODES = 1 << 24
 """Most nodes of a tree: a node keeps its parent in three bytes."""
-MOST_LEVELS = 250
-"""Most levels of a tree."""
+MOST_LEVELS = kernels.MOST_LEVELS
+"""Most moves from the root of a tree to a node."""
 _STEPS = 32_767.0
 _Number = TypeVar("_Number", bound=np.generic)
 

@@ -12,17 +12,19 @@ import struct
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
+from gaitway.core.archives import Header, checked, parse_json
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import FormatError, GaitwayError
-from gaitway.core.files import atomic_write
+from gaitway.core.files import atomic_write, open_file
 from gaitway.tree import _model_kernels as kernels
-from gaitway.tree.model import MOST_NODES, Tree
-from gaitway.tree.moves import Moves
+from gaitway.tree.model import MOST_LEVELS, MOST_NODES, Tree
+from gaitway.tree.moves import MOST_MOVES, Moves
 from gaitway.tree.region import Region
 from gaitway.world.grid import GridSpec
 
@@ -35,6 +37,31 @@ _LONGEST = 1 << 20
 """Most bytes of a header."""
 _MEMBERS = (("links", "<u4", ()), ("ends", "<i4", ()), ("places", "<i2", (2,)), ("headings", "<i2", ()),
             ("prices", "<u2", ()))  # fmt: skip
+
+_Place = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Step = Annotated[float, Field(gt=0.0, le=1e6)]
+
+
+class RegionHeader(Header):
+    """The region of a tree in a header."""
+
+    origin: Annotated[tuple[_Place, _Place], Field(strict=False)]
+    cell: Annotated[float, Field(gt=0.0, le=1e4)]
+    shape: Annotated[tuple[int, int], Field(strict=False)]
+
+
+class TreeHeader(Header):
+    """The header of a tree."""
+
+    nodes: Annotated[int, Field(ge=1, le=MOST_NODES)]
+    library: str
+    root: str
+    moves: Annotated[list[str], Field(max_length=MOST_MOVES)]
+    place_step: _Step
+    cost_step: _Step
+    region: RegionHeader
+    sums: Annotated[list[int], Field(min_length=2, max_length=2)]
+    recipe: dict[str, Any] | None = None
 
 
 def save_tree(tree: Tree, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
@@ -74,20 +101,20 @@ def load_tree(path: str | Path, moves: Moves) -> Tree:
     """
     place = Path(path)
     try:
-        with place.open("rb") as file:
+        with open_file(place) as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as problem:
         raise FormatError(place, f"cannot be read: {problem.strerror or problem}") from None
     except ValueError:
         raise FormatError(place, "no tree: the file is empty; grow one and save it") from None
     header, first = _header(place, content)
-    if header.get("library") != moves.digest:
+    if header["library"] != moves.digest:
         raise FormatError(place, "tree of another library, or of other behaviours, costs or start; grow it anew")
     try:
         return _tree(place, content, header, first, moves)
-    except (KeyError, TypeError, ValueError, GaitwayError) as problem:
-        if isinstance(problem, FormatError):
-            raise
+    except FormatError:
+        raise
+    except (ValueError, ArithmeticError, GaitwayError) as problem:
         raise FormatError(place, f"damaged tree ({problem}); grow it anew") from None
 
 
@@ -99,7 +126,7 @@ def describe_tree(path: str | Path) -> dict[str, Any]:
     """
     place = Path(path)
     try:
-        with place.open("rb") as file:
+        with open_file(place) as file:
             return _header(place, file.read(_PREFIX.size + _LONGEST))[0]
     except OSError as problem:
         raise FormatError(place, f"cannot be read: {problem.strerror or problem}") from None
@@ -115,18 +142,20 @@ def _header(place: Path, content: bytes | mmap.mmap) -> tuple[dict[str, Any], in
     end = _PREFIX.size + length
     if length > _LONGEST or end > len(content) or zlib.crc32(text := content[_PREFIX.size : end]) != check:
         raise FormatError(place, "damaged tree (its header); grow it anew")
-    header: dict[str, Any] = json.loads(text)
+    try:
+        header: dict[str, Any] = parse_json(place, text)
+        checked(TreeHeader, header)
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(place, f"damaged tree (its header: {problem}); grow it anew") from None
     return header, end + -end % _ALIGNED
 
 
 def _tree(place: Path, content: mmap.mmap, header: dict[str, Any], first: int, moves: Moves) -> Tree:
-    count, region = int(header["nodes"]), header["region"]
+    count, region = header["nodes"], header["region"]
     spec = GridSpec(
         (region["origin"][0], region["origin"][1]), region["cell"], (region["shape"][0], region["shape"][1])
     )
     cells = spec.shape[0] * spec.shape[1]
-    if not 0 < count <= MOST_NODES:
-        raise ValueError(f"{count} nodes")
     wanted = [(name, kind, (count, *shape)) for name, kind, shape in _MEMBERS] + [("cells", "|u1", (-(-cells // 8),))]
     arrays: dict[str, npt.NDArray[Any]] = {}
     blocks = []
@@ -145,8 +174,24 @@ def _tree(place: Path, content: mmap.mmap, header: dict[str, Any], first: int, m
         raise ValueError(f"node {wrong}")
     inside = np.unpackbits(arrays.pop("cells"), count=cells).reshape(spec.shape).astype(np.bool_)
     steps = float(header["place_step"]), float(header["cost_step"])
+    _check_steps(steps, moves)
     links, ends, places, headings, prices = (arrays[name] for name, _, _ in _MEMBERS)
     return Tree(moves, Region(spec, inside), links, ends, places, headings, prices, *steps)
+
+
+def _check_steps(steps: tuple[float, float], moves: Moves) -> None:
+    """Refuse steps of places and costs that are larger than any path of these moves needs; see `model.compact`.
+
+    Raises:
+        ValueError: if one is.
+    """
+    table, rows = moves.table, moves.actions
+    longest = float(np.hypot(table.moves[rows, 0], table.moves[rows, 1]).max())
+    for name, step, most, parts in (
+        ("place_step", steps[0], longest, 32_767), ("cost_step", steps[1], float(moves.costs.max()), 65_534),
+    ):  # fmt: skip
+        if step > (1.0 + 1e-6) * max(MOST_LEVELS * most, 1.0) / parts:
+            raise ValueError(f"{name} {step:g} is beyond what its moves can reach")
 
 
 def _padded(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
+import struct
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +19,7 @@ import trimesh
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.core.errors import FormatError, WorldError
+from gaitway.core.files import read_file
 from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Shape, Solid, TriangleMesh
 from gaitway.world.slicing import plan_of
@@ -158,14 +164,18 @@ def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Me
 
 
 def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:
-    if not path.is_file():
+    if not path.exists():
         raise FormatError(path, "there is no such file")
-    if (size := path.stat().st_size) > MAX_FILE_BYTES:
-        raise FormatError(path, f"has {size / 2**20:.0f} MB; at most {MAX_FILE_BYTES // 2**20} are read")
+    data = read_file(path, MAX_FILE_BYTES)
     try:
+        if ending in (".glb", ".gltf"):
+            _check_accessors(path, data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scene = trimesh.load_scene(path, file_type=ending[1:], process=False, skip_materials=True)
+            scene = trimesh.load_scene(
+                io.BytesIO(data), file_type=ending[1:], resolver=_FilesBeside(str(path)), process=False,
+                skip_materials=True,
+            )  # fmt: skip
             parts = _parts(path, scene)
     except FormatError:
         raise
@@ -176,6 +186,29 @@ def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:
     return np.concatenate([v for v, _ in parts]), np.concatenate(
         [t + start for (_, t), start in zip(parts, starts, strict=False)]
     )
+
+
+class _FilesBeside(trimesh.resolvers.FilePathResolver):  # type: ignore[misc]
+    """Gives the reader of a mesh the files in the mesh's own folder or below: regular ones of a bounded size."""
+
+    def get(self, name: str) -> bytes:
+        folder = Path(self.parent).resolve()
+        target = (folder / unquote(name.strip())).resolve()
+        if not target.is_relative_to(folder):
+            raise ValueError(f"it refers to {name[:60]!r}, outside its own folder")
+        return read_file(target, MAX_FILE_BYTES)
+
+
+def _check_accessors(path: Path, data: bytes) -> None:
+    """Refuse glTF whose accessors have more elements than a mesh may: those without a buffer need no bytes for them."""
+    text = data
+    if data[:4] == b"glTF":
+        length = struct.unpack_from("<I", data, 12)[0]
+        text = data[20 : 20 + length]
+    root: Any = json.loads(text.decode("utf-8-sig"))
+    counts = [int(accessor.get("count", 0)) for accessor in root.get("accessors", [])]
+    if sum(counts) > 10 * MAX_TRIANGLES:
+        raise FormatError(path, f"has {sum(counts)} vertices and corners; at most {10 * MAX_TRIANGLES} are possible")
 
 
 def _parts(path: Path, scene: trimesh.Scene) -> list[tuple[FloatArray, IntArray]]:

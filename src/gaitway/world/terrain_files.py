@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from PIL import Image
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError, WorldError
+from gaitway.core.files import open_file
 from gaitway.world.terrain import MAX_HEIGHTS, Terrain
 
 _GREY = {"L": 255.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "I": 65535.0}
@@ -39,10 +41,11 @@ def load_terrain(
     readers = {".png": _read_png, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
         raise FormatError(path, f"'{path.suffix}' is not a file of heights; write a .png or a .npy")
-    if not path.is_file():
+    if not path.exists():
         raise FormatError(path, "there is no such file")
     try:
-        heights = readers[path.suffix.lower()](path)
+        with open_file(path) as file:
+            heights = readers[path.suffix.lower()](path, file)
     except OSError as problem:
         raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
     try:
@@ -56,11 +59,11 @@ def _check_size(path: Path, columns: int, rows: int) -> None:
         raise FormatError(path, f"{columns} by {rows} heights; at most {MAX_HEIGHTS} are possible")
 
 
-def _read_png(path: Path) -> FloatArray:
+def _read_png(path: Path, file: BinaryIO) -> FloatArray:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower and clearer
-            with Image.open(path, formats=["PNG"]) as picture:
+            with Image.open(file, formats=["PNG"]) as picture:
                 _check_size(path, *picture.size)
                 if picture.mode not in _GREY:
                     raise FormatError(path, f"is a picture of mode {picture.mode}; save it as grey of 8 or 16 bits")
@@ -72,17 +75,16 @@ def _read_png(path: Path) -> FloatArray:
     return values[::-1]
 
 
-def _read_npy(path: Path) -> npt.NDArray[np.float64]:
+def _read_npy(path: Path, file: BinaryIO) -> npt.NDArray[np.float64]:
     try:
-        with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = read(file)
-            if dtype.kind not in "fiu" or len(shape) != 2:
-                raise FormatError(path, f"holds {dtype} of shape {shape}; heights are a 2D array of numbers")
-            _check_size(path, shape[1], shape[0])
-            file.seek(0)
-            return np.asarray(np.load(file, allow_pickle=False), dtype=np.float64)
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
+        if dtype.kind not in "fiu" or len(shape) != 2:
+            raise FormatError(path, f"holds {dtype} of shape {shape}; heights are a 2D array of numbers")
+        _check_size(path, shape[1], shape[0])
+        file.seek(0)
+        return np.asarray(np.load(file, allow_pickle=False), dtype=np.float64)
     except (ValueError, EOFError) as problem:
         raise FormatError(path, f"is not a whole NPY file: {_line(problem)}") from None
 

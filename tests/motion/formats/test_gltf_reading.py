@@ -296,6 +296,7 @@ BAD = {
     "circle": (lambda root: root["nodes"][1].update(children=[0]), "in a circle"),
     "two parents": (lambda root: root["nodes"].append({"children": [1]}), r"nodes\[1\] has two parents"),
     "rotation of three": (node(rotation=[0, 0, 1]), "'rotation' must be 4 finite numbers"),
+    "no rotation": (node(rotation=[0, 0, 0, 0]), r"the rotation of nodes\[0\] is \(0, 0, 0, 0\)"),
     "translation of words": (node(translation=["a", 0, 0]), "'translation' must be 3 finite numbers"),
     "translation too large": (node(translation=[1e30, 0, 0]), "'translation' must be 3 finite numbers"),
     "joint missing": (lambda root: root["skins"][0].update(joints=[0, 9]), r"nodes\[9\], but there are 2"),
@@ -318,6 +319,13 @@ BAD = {
     "stride too small": (lambda root: root["bufferViews"][1].update(byteStride=4), "byteStride 4, less than"),
     "interpolation": (lambda root: root["animations"][0]["samplers"][0].update(interpolation="EASE"), "must be LINEAR"),
     "sampler missing": (lambda root: root["animations"][0]["channels"][0].update(sampler=3), "sampler 3"),
+    "interpolation of a list": (
+        lambda root: root["animations"][0]["samplers"][0].update(interpolation=["STEP"]), "must be LINEAR"
+    ),
+    "path of a list": (
+        lambda root: root["animations"][0]["channels"][0]["target"].update(path=["rotation"]),
+        "'path' of an animation channel must be text",
+    ),
     "target missing": (lambda root: root["animations"][0]["channels"][0].pop("target"), "has no 'target'"),
     "node missing": (
         lambda root: root["animations"][0]["channels"][0]["target"].update(node=9), r"nodes\[9\], but there are 2"
@@ -342,6 +350,15 @@ def test_key_times_that_fall_are_refused(tmp_path: Path) -> None:
         asset.animate(asset.node("hips"), "rotation", times, [STILL, STILL])
         with pytest.raises(FormatError, match=r"must rise|not finite"):
             load_clip(asset.save_glb(tmp_path / "bad.glb"))
+
+
+@pytest.mark.parametrize("interpolation", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_keys_that_are_no_rotations_are_refused(tmp_path: Path, interpolation: str) -> None:
+    asset, zero = Asset(), [0.0] * 4
+    keys = [STILL, zero] if interpolation != "CUBICSPLINE" else [zero, STILL, zero, zero, zero, zero]
+    asset.animate(asset.node("hips"), "rotation", [0.0, 1.0], keys, interpolation)
+    with pytest.raises(FormatError, match=r"the rotation of nodes\[0\] is \(0, 0, 0, 0\) at key 1"):
+        load_clip(asset.save_glb(tmp_path / "bad.glb"))
 
 
 def test_a_very_long_animation_is_refused_before_memory_is_taken(tmp_path: Path) -> None:

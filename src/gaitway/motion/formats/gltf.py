@@ -12,12 +12,14 @@ from gaitway.motion.formats.gltf_file import GltfFile, Json
 from gaitway.motion.formats.gltf_nodes import JointSet, NodeTree, decompose, joint_set
 from gaitway.motion.formats.gltf_sampling import Channel, read_channels
 from gaitway.motion.formats.raw import RawMotion, settle_offsets, unique_names
-from gaitway.motion.formats.source import MAX_VALUES, quoted
+from gaitway.motion.formats.source import MAX_FILLED, MAX_VALUES, quoted
 from gaitway.motion.formats.units import state_unit, whole_rate
 
 _DEFAULT_RATE, _LEAST_RATE, _HIGHEST_RATE = 30.0, 15.0, 1000.0
 """Sampling [Hz] where the keys have no rate of their own, and between which rates they are believed to have one."""
 _UNEVEN_SCALE = 1e-3
+_PER_KEY = 100
+"""Greatest number of numbers that are sampled for each number of a key, beyond `MAX_FILLED`."""
 
 
 def read_gltf(path: Path, file_fps: float | None = None, animation: int | str = 0) -> RawMotion:
@@ -42,8 +44,9 @@ def read_gltf(path: Path, file_fps: float | None = None, animation: int | str = 
     fps = file_fps or _key_rate(channels)
     first, last = min(float(c.times[0]) for c in channels), max(float(c.times[-1]) for c in channels)
     frames = int((last - first) * fps + 1e-3) + 1  # key times are single floats
-    if frames * len(joints.nodes) * 4 > MAX_VALUES:
-        file.fail(f"would be {frames} frames of {len(joints.nodes)} joints; at most {MAX_VALUES} numbers are read")
+    most = min(MAX_VALUES, max(MAX_FILLED, _PER_KEY * sum(channel.values.size for channel in channels)))
+    if frames * len(joints.nodes) * 4 > most:
+        file.fail(f"would be {frames} frames of {len(joints.nodes)} joints; at most {most} numbers are read")
     pose = _NodePose(file, tree, channels, first + np.arange(frames) / fps)
     raw = _build(pose, joints, fps, notes)
     raw.rest_rotations = _rest_rotations(file, pose, joints, skin)

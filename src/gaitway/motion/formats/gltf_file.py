@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError
-from gaitway.motion.formats.source import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VALUES, quoted, read_bytes
+from gaitway.motion.formats.source import (
+    MAX_FILE_BYTES,
+    MAX_FILLED,
+    MAX_MAGNITUDE,
+    MAX_VALUES,
+    quoted,
+    read_bytes,
+)
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _COMPONENTS: dict[int, npt.DTypeLike] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -107,6 +114,10 @@ class GltfFile:
         if count * width > MAX_VALUES:
             self.fail(f"accessors[{index}] has {count} elements; at most {MAX_VALUES} numbers are read")
         if "bufferView" not in accessor:
+            if count * width > MAX_FILLED:
+                self.fail(
+                    f"accessors[{index}] has {count} elements and no buffer; at most {MAX_FILLED} numbers are read"
+                )
             return np.zeros((count, width))
         data, stride = self._view(self.integer(accessor, "bufferView"), dtype.itemsize * width)
         start = self.integer(accessor, "byteOffset", 0)

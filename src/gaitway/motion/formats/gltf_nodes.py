@@ -65,6 +65,8 @@ class NodeTree:
             identity = tuple(np.eye(4).ravel())
             return decompose(self._file.vector(place, "matrix", identity).reshape(4, 4).T)
         x, y, z, w = self._file.vector(place, "rotation", (0.0, 0.0, 0.0, 1.0))
+        if max(abs(x), abs(y), abs(z), abs(w)) < 1e-6:
+            self._file.fail(f"the rotation of nodes[{node}] is (0, 0, 0, 0); a rotation has length one")
         return Transform(
             self._file.vector(place, "translation", (0.0, 0.0, 0.0)),
             rotations.normalize(np.array([w, x, y, z])),

@@ -9,8 +9,11 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.formats.gltf_file import GltfFile, Json
+from gaitway.motion.formats.source import quoted
 
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
+_LEAST_TURN = 1e-6
+"""Length of a quaternion below which it is no rotation; longer ones are made unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,8 @@ def read_channels(file: GltfFile, animation: Json) -> list[Channel]:
         if not isinstance(target, dict):
             file.fail("an animation channel has no 'target'")
         path = target.get("path")
+        if not isinstance(path, str):
+            file.fail(f"'path' of an animation channel must be text, found {quoted(str(path))}")
         if path not in _WIDTHS or "node" not in target:
             continue
         node = file.integer(target, "node")
@@ -88,7 +93,7 @@ def read_channels(file: GltfFile, animation: Json) -> list[Channel]:
 
 def _read_channel(file: GltfFile, sampler: Json, node: int, path: str) -> Channel:
     interpolation = sampler.get("interpolation", "LINEAR")
-    if interpolation not in ("LINEAR", "STEP", "CUBICSPLINE"):
+    if not isinstance(interpolation, str) or interpolation not in ("LINEAR", "STEP", "CUBICSPLINE"):
         file.fail(f"the interpolation of the {path} of nodes[{node}] must be LINEAR, STEP or CUBICSPLINE")
     times = file.accessor(file.integer(sampler, "input"), "SCALAR")[:, 0]
     values = file.accessor(file.integer(sampler, "output"), f"VEC{_WIDTHS[path]}")
@@ -99,4 +104,10 @@ def _read_channel(file: GltfFile, sampler: Json, node: int, path: str) -> Channe
         file.fail(f"the {path} of nodes[{node}] has {len(values)} values for {len(times)} key times")
     if keys == 3:
         values = values.reshape(len(times), 3, -1)
+    if path == "rotation":
+        turns = values[:, 1] if keys == 3 else values
+        none = np.linalg.norm(turns, axis=-1) < _LEAST_TURN
+        if none.any():
+            key = int(np.argmax(none))
+            file.fail(f"the rotation of nodes[{node}] is (0, 0, 0, 0) at key {key}; a rotation has length one")
     return Channel(node, path, times, values, interpolation)

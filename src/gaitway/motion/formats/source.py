@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-import stat
 from pathlib import Path
 
 from gaitway.core.errors import FormatError
+from gaitway.core.files import read_file
 
 MAX_FILE_BYTES = 512 * 2**20
 """Largest file that is read [bytes]; an hour of 60 joints at 120 Hz is about half of it as text."""
 MAX_VALUES = 100_000_000
 """Greatest number of motion values (frames times channels) in one file: 800 MB once read."""
+MAX_FILLED = 8_000_000
+"""Greatest number of motion values that a file gets without writing them down, as between keys that are far apart."""
 MAX_DEPTH = 500
 """Greatest number of joints from the root to a tip."""
 MAX_MAGNITUDE = 1e9
@@ -30,17 +32,7 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         FormatError: if it cannot be opened, is empty or is larger than MAX_FILE_BYTES.
     """
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise FormatError(path, "cannot be read: it is not a file")
-        size = status.st_size
-        if size > MAX_FILE_BYTES:
-            raise FormatError(path, f"is {size / 2**20:.0f} MiB; at most {MAX_FILE_BYTES // 2**20} MiB are read")
-        with path.open("rb") as file:
-            data = file.read(size)
-    except OSError as problem:
-        raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
+    data = read_file(path, MAX_FILE_BYTES)
     if not data:
         raise FormatError(path, "is empty")
     return data

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from gaitway.core.errors import FormatError
+from gaitway.core.files import read_file
 from gaitway.scene.problem import shown
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -136,15 +137,15 @@ def read_nodes(path: Path) -> Node:
         FormatError: If it cannot be read, is too large, or is not the YAML described above.
     """
     try:
-        if not path.is_file():
-            raise FormatError(path, "is a folder; name a file" if path.is_dir() else "no such file")
-        if path.stat().st_size > MAX_BYTES:
-            raise FormatError(path, f"has {path.stat().st_size} bytes; a scene file may have {MAX_BYTES}")
-        text = path.read_bytes()
+        if not path.exists():
+            raise FormatError(path, "no such file")
+        size = path.stat().st_size if path.is_file() else 0
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise FormatError(path, f"cannot be read: {reason}") from None
-    return parse_nodes(text, path)
+    if size > MAX_BYTES:
+        raise FormatError(path, f"has {size} bytes; a scene file may have {MAX_BYTES}")
+    return parse_nodes(read_file(path, MAX_BYTES), path)
 
 
 def parse_nodes(text: bytes, path: Path) -> Node:

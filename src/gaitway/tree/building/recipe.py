@@ -7,8 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+from pydantic import Field
+
+from gaitway.core.archives import Header, checked
 from gaitway.core.errors import FormatError, GaitwayError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import LibraryRef
@@ -17,7 +20,7 @@ from gaitway.space.prepared import SPEEDS, speed_weights
 from gaitway.tree.building.default_moves import usual_cell, usual_radius, usual_roots
 from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.forest import NODES
-from gaitway.tree.model import Tree
+from gaitway.tree.model import MOST_LEVELS, MOST_NODES, Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
 from gaitway.tree.storage import describe_tree, load_tree, save_tree
@@ -42,6 +45,37 @@ _FEW_LEVELS, _FEW_NODES = 4, 1000
 """Default levels and nodes of methods that choose among all sequences."""
 
 Progress = Callable[[int, int], None]
+MOST_TAKES = 16
+"""Most takes of a cast that a file may ask for: each is generated when the file is opened."""
+
+
+class LibraryHeader(Header):
+    """The library of a recipe in a file."""
+
+    cast: str = "person"
+    style: str | int | None = None
+    takes: Annotated[int, Field(ge=1, le=MOST_TAKES)] = 1
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    file: str = ""
+
+
+class RecipeHeader(Header):
+    """A recipe in a file."""
+
+    library: LibraryHeader
+    kinds: Annotated[list[str], Field(max_length=100)]
+    root: str | None = None
+    speed: str | Annotated[float, Field(gt=0.0, le=1000.0)] = "normal"
+    time_weight: Annotated[float, Field(ge=0.0, le=1000.0)] = TIME_WEIGHT
+    method: str = "diverse"
+    nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = None
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)] | None = None
+    region: str = "disc"
+    radius: Annotated[float, Field(gt=0.0, le=1e5)] | None = None
+    cell: Annotated[float, Field(gt=0.0, le=1e4)] | None = None
+    stretch: Annotated[float, Field(ge=1.0, le=1e6)] | None = STRETCH
+    per_cell: Annotated[int, Field(ge=1, le=MOST_NODES)] = 100
+    seed: Annotated[int, Field(ge=0, le=2**64)] = 0
 
 
 @dataclass(frozen=True)
@@ -135,7 +169,8 @@ def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree
 
     Args:
         path: file that `TreeRecipe.save` wrote.
-        library: library to use instead of the one that the file names.
+        library: library to use instead of the one that the file names. A library file must be given: a tree never makes
+            another file be read.
 
     Raises:
         FormatError: if there is none, it is damaged, of another version or library, or its file does not tell.
@@ -143,6 +178,9 @@ def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree
     recipe = _told(Path(path), describe_tree(path).get("recipe"))
     if library is not None:
         recipe = dataclasses.replace(recipe, library=library)
+    elif recipe.library.file:
+        name = recipe.library.name
+        raise FormatError(Path(path), f"tree of the library file '{name}', which a tree may not open; use --library")
     return load_tree(path, recipe.moves()), recipe
 
 
@@ -150,12 +188,10 @@ def _told(place: Path, facts: object) -> TreeRecipe:
     """Return the recipe in a header."""
     if not isinstance(facts, dict):
         raise FormatError(place, "the file does not tell how the tree was grown; use 'gaitway.tree.load_tree'")
-    numbers: dict[str, Any] = dict(facts)
     try:
-        return TreeRecipe(
-            library=LibraryRef(**numbers.pop("library")), kinds=tuple(map(str, numbers.pop("kinds"))), **numbers
-        )
-    except (KeyError, TypeError, GaitwayError) as problem:
+        told = checked(RecipeHeader, facts).model_dump()
+        return TreeRecipe(**{**told, "library": LibraryRef(**told["library"]), "kinds": tuple(told["kinds"])})
+    except (ValueError, GaitwayError) as problem:
         raise FormatError(place, f"the file does not tell how the tree was grown ({problem}); grow it anew") from None
 
 

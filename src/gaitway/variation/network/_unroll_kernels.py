@@ -165,7 +165,7 @@ def held_within(
     sizes: IntArray,
 ) -> None:
     """Pull each part of the body softly towards its mean where it deviates by more than its limit."""
-    lower = min(int(at), means.shape[0] - 2)
+    lower = min(max(int(at), 0), means.shape[0] - 2)
     energy[:] = 0.0
     for i in range(frame.shape[0]):
         away = (frame[i] - table_value(means, at, lower, i)) / table_value(spreads, at, lower, i)
@@ -233,7 +233,7 @@ def unroll(
             phase, place, lower = at[s, t - 1], 0.0, 0
             if grid > 0.0:
                 place = min(max(phase * grid, 0.0), paces.shape[0] - 1.0)
-                lower = min(int(place), paces.shape[0] - 2)
+                lower = min(max(int(place), 0), paces.shape[0] - 2)
                 mixed_residuals(table, mix[s, t], gains, parts, place, lower, residual)
             for i in range(n):
                 if fixed[i]:

@@ -16,19 +16,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
-from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import (
+    ArchiveFormat,
+    Arrays,
+    FileHeader,
+    Header,
+    Spec,
+    checked,
+    read_archive,
+    write_archive,
+)
 from gaitway.motion import packing
-from gaitway.variation.network.dofs import Dofs
+from gaitway.variation.network.dofs import Dofs, Mode
 from gaitway.variation.network.model import LearnOptions, VariationModel
 from gaitway.variation.network.phase import PhaseAlignment
 from gaitway.variation.network.prior import Prior, PriorSearch
 from gaitway.variation.network.regression import RegressionKernel
 from gaitway.variation.network.spread import Drift, Variation
-from gaitway.variation.network.structure import Structure
+from gaitway.variation.network.structure import Structure, topological_order
 from gaitway.variation.network.texture import Texture
 from gaitway.variation.network.transition import TransitionSearch
 
@@ -38,6 +48,86 @@ MAX_TAKES = 10_000
 """Greatest number of takes in a file."""
 _RENAMED = {"clock": "phase_scale"}
 """Options of the kernel that had another name when older files were written."""
+MAX_DOFS = 3000
+"""Greatest number of degrees of freedom in a file; the prior network has a table of all pairs of twice as many."""
+LARGEST = 1e6
+"""Largest number in a table, in deviations of its column; its square is far from what single floats can hold."""
+
+_Share = Annotated[float, Field(ge=0.0, le=1.0)]
+_Factor = Annotated[float, Field(ge=0.0, le=1e6)]
+_Positive = Annotated[float, Field(gt=1e-9, le=1e6)]
+_Count = Annotated[int, Field(ge=0, le=1_000_000)]
+_Period = Annotated[float, Field(ge=1.0, le=1e7)]
+
+
+class KernelHeader(Header):
+    """Settings of the regression in a header."""
+
+    neighbours: _Count = 0
+    width: _Positive = 1.0
+    taper: bool = True
+    velocity: _Factor = 0.0
+    pull: _Share = 0.0
+    span: _Factor = 0.0
+    phase_scale: _Factor = 0.0
+    clock: _Factor = 0.0
+
+
+class SearchHeader(Header):
+    """Settings of the search for a transition network in a header."""
+
+    exact: bool = False
+    rounds: _Count | None = None
+    most_parents: _Count = 0
+    floor: _Positive = 1.0
+    noise: _Factor = 0.0
+    restarts: _Count = 0
+    first_edges: _Count = 0
+
+
+class PriorHeader(Header):
+    """Settings of a prior network in a header."""
+
+    pairs: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    neighbours: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    width: _Positive = 1.0
+    floor: _Positive = 1.0
+    most_parents: _Count = 0
+    restarts: _Count = 0
+    steps: bool = True
+    at_start: bool = True
+    whole_takes: bool = True
+
+
+class OptionsHeader(Header):
+    """Options of learning in a header."""
+
+    mode: Mode
+    cyclic: bool | None
+    kernel: KernelHeader
+    search: SearchHeader
+    prior: PriorHeader
+    literal: bool
+    given: list[str]
+    natural: _Positive = 1.0
+    seed: Annotated[int, Field(ge=0)]
+
+
+class ModelHeader(FileHeader):
+    """The header of a model."""
+
+    name: str
+    skeleton: packing.SkeletonHeader
+    options: OptionsHeader
+    mode: Mode
+    fps: Annotated[float, Field(gt=0.0, le=100_000.0)]
+    cyclic: bool
+    period: _Period
+    score: float
+    prior_score: float
+    memory: Annotated[float, Field(ge=0.0, le=100_000.0)]
+    natural: _Positive
+    contacts: Annotated[list[bool], Field(min_length=1, max_length=MAX_TAKES)]
 
 
 def save_model(model: VariationModel, path: str | Path) -> None:
@@ -106,6 +196,7 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     del sizes
     if header["version"] != FORMAT.version:
         raise ValueError(f"it is of version {header['version']}, which tells too little; learn the model anew")
+    checked(ModelHeader, header)
     specs = packing.skeleton_specs(header["skeleton"], "skeleton")
     joints, points = len(header["skeleton"]["joints"]), len(header["skeleton"]["contact_points"])
     vector, table = (None,), (None, None)
@@ -121,7 +212,7 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     }
     specs |= dict.fromkeys(("residuals", "details"), ((None, None, None), "<f4"))
     specs |= dict.fromkeys(("gains", "stream_gains", "detail_gains"), (vector, "<f4"))
-    for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):
+    for number in range(len(header["contacts"])):
         specs[f"take.{number}.rows"] = (table, "<f8")
         specs[f"take.{number}.phases"] = (vector, "<f8")
         if header["contacts"][number]:
@@ -150,9 +241,11 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
     skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
     dofs = Dofs(skeleton, header["mode"], float(header["fps"]), arrays["reference"], arrays["kept"], arrays["constant"])
     count, nodes = len(header["contacts"]), len(dofs)
+    _check_dofs(dofs)
     takes = tuple(arrays[f"take.{i}.rows"] for i in range(count))
     phases = tuple(arrays[f"take.{i}.phases"] for i in range(count))
     _check_shapes(arrays, takes, phases, nodes)
+    _check_numbers(arrays, takes, phases, float(header["period"]))
     prior = Prior(
         arrays["prior.values"], arrays["prior.takes"], arrays["prior.steps"],
         Structure(arrays["prior.parents"], arrays["prior.counts"]), prior_search, float(header["prior_score"]),
@@ -169,6 +262,9 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
     )
     alignment = PhaseAlignment(float(header["period"]), phases, arrays["mean"], arrays["weights"])
     contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
+    if any(known is not None and len(known) != len(take) for known, take in zip(contacts, takes, strict=True)):
+        raise ValueError("contacts and takes are not of one length")
+    topological_order(prior.structure.edges(2 * nodes))
     transition = Structure(arrays["transition.parents"], arrays["transition.counts"])
     return VariationModel(
         name=str(header["name"]),
@@ -190,6 +286,8 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
 def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...], nodes: int) -> None:
     """Refuse arrays whose sizes do not fit one another."""
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
+    lengths += [len(arrays[name]) / 2 for name in ("prior.counts", "prior.parents")]
+    lengths += [len(arrays["transition.parents"])]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
     lengths += [len(arrays["detail_gains"]), arrays["details"].shape[2], arrays["drift"].shape[1]]
@@ -211,3 +309,52 @@ def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...
         raise ValueError("instances of the prior network are not of one number")
     if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
         raise ValueError("a number is not finite")
+
+
+def _check_dofs(dofs: Dofs) -> None:
+    """Refuse columns that there are not, or too many."""
+    kept, columns = dofs.kept, len(dofs.constant)
+    if not 1 <= len(kept) <= MAX_DOFS:
+        raise ValueError(f"{len(kept)} degrees of freedom; 1 to {MAX_DOFS} are possible")
+    if kept[0] < 0 or kept[-1] >= columns or (kept[1:] <= kept[:-1]).any():
+        raise ValueError(f"kept columns must rise and be below {columns}")
+    if (np.abs(np.linalg.norm(dofs.reference, axis=-1) - 1.0) > 1e-3).any():
+        raise ValueError("reference rotations must be quaternions of length one")
+
+
+def _check_numbers(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...], period: float) -> None:
+    """Refuse numbers with which kernels would look up rows that there are not, or compute no numbers."""
+    large = (
+        "mean",
+        "prior.values",
+        "spreads",
+        "residuals",
+        "details",
+        "gains",
+        "stream_gains",
+        "detail_gains",
+        "drift",
+    )
+    for name, table in (
+        *((name, arrays[name]) for name in large),
+        *((f"take.{i}.rows", t) for i, t in enumerate(takes)),
+    ):
+        if table.size and np.abs(table).max() > LARGEST:
+            raise ValueError(f"{name} has a number beyond {LARGEST:g}")
+    for name in ("centre", "constant", "scale"):
+        if np.abs(arrays[name]).max() > packing.LARGEST:
+            raise ValueError(f"{name} has a number beyond {packing.LARGEST:g}")
+    for name in ("scale", "weights", "spreads"):
+        if arrays[name].min() <= 1e-12:
+            raise ValueError(f"{name} must be above 0")
+    if arrays["prior.steps"].min() < 0.0 or arrays["prior.steps"].max() > LARGEST:
+        raise ValueError("prior.steps must be 0 or more")
+    if abs(len(arrays["mean"]) - 1 - period) > 1.0:
+        raise ValueError(f"a mean of {len(arrays['mean'])} entries for a period of {period:g} frames")
+    slack = 1e-6 * period
+    for number, phase in enumerate(phases):
+        if phase[0] < -slack or phase[-1] > period + slack or np.diff(phase).min() < 1e-6:
+            raise ValueError(f"take.{number}.phases must rise from 0 to the period of {period:g}")
+    owners, count = arrays["prior.takes"], len(arrays["residuals"])
+    if not np.array_equal(np.unique(owners), np.arange(count)):
+        raise ValueError(f"prior.takes must name each of {count} takes")

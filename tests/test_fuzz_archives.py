@@ -1,0 +1,38 @@
+"""Crafted files of gaitway's own formats are refused, or harmless to the kernels that trust them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COUNTS = {"take": 150, "library": 40, "tree": 300, "model": 150, "live": 40}
+"""Number of mutated files of each kind."""
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where kernels that check their indices are kept, apart from those that do not."""
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COUNTS)
+def test_mutated_files_are_refused_or_harmless(kind: str, kernels: Path, tmp_path: Path) -> None:
+    script = Path(__file__).with_name("fuzz_archives.py")
+    checks = {"GAITWAY_CHECK_BOUNDS": "1", "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(kernels)}
+    done = subprocess.run(
+        [sys.executable, script, kind, "0", str(COUNTS[kind]), tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=os.environ | checks,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    accepted, refused = map(int, done.stdout.split())
+    assert accepted + refused == COUNTS[kind]
+    assert min(accepted, refused) > COUNTS[kind] // 20  # both happen, so both are tested
