@@ -251,7 +251,6 @@ def library_of_a_file(header: Any, arrays: Any) -> None:
         row["file"] = "/dev/zero"
 
 
-
 CROWDS: dict[str, tuple[Change, str]] = {
     "library file": (library_of_a_file, "library 'zero' is not known here; add it first"),
     "million takes": (lambda h, a: h["values"]["libraries"]["kinds"][0].update(takes=10**6), "takes"),

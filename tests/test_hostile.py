@@ -29,7 +29,7 @@ main()
 MOST_KB = 1_000_000
 COMMANDS = (
     ("audit contact_offset.npz", "skeletons[0].contact_points[0][2]"),
-    ("audit ends_1e9.npz", "ends at 1e+09 s; at most 86400 s are possible"),
+    ("audit ends_1e9.npz", "ends at 1e+09 s; at most 172800 s are possible"),
     ("take info header_bomb.npz", "asks for 240,000,173 bytes of memory"),
     ("plan corridor --library contact_offset.gwlib -o out.npz", "skeleton.contact_points[0][2]"),
     ("library show contact_offset.gwlib", "skeleton.contact_points[0][2]"),

@@ -234,21 +234,14 @@ def cache_folder() -> Path | None:
         folder = Path(asked).expanduser() if asked else _usual_folder()
     except RuntimeError:  # nobody's home
         return None
-    if _others_write(folder):
+    try:
+        private = is_private(folder)
+    except (OSError, ValueError):  # there is none yet; it is made private
+        private = True
+    if not private:
         _warn_of(folder)
         return None
     return folder
-
-
-def _others_write(folder: Path) -> bool:
-    """Return whether somebody else may write to a folder that exists."""
-    if os.name != "posix":
-        return False  # the profile's own folder is private there
-    try:
-        status = folder.stat()
-    except (OSError, ValueError):  # there is none yet; it is made private
-        return False
-    return status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 @cache

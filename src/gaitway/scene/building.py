@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gaitway.core.errors import FormatError, GaitwayError
-from gaitway.scene.problem import Problem
+from gaitway.scene.fields import LARGEST_AREA
+from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.world_models import (
     MeshItem,
@@ -67,6 +68,12 @@ class WorldBuilder:
             self.problems.append(scene.top.problem(("bounds",), text))
             return None
         bounds = scene.singles["bounds"].value
+        width, depth = bounds[2] - bounds[0], bounds[3] - bounds[1]
+        if width * depth > LARGEST_AREA:
+            text = f"{shown(bounds)} is {width:g} by {depth:g} m, too large to be planned in"
+            more = f"write at most {LARGEST_AREA / 1e6:g} square kilometres, such as [-1000, -1000, 1000, 1000]"
+            self.problems.append(scene.singles["bounds"].problem(text=f"{text}; {more}"))
+            return None
         terrain = self._terrain(scene.singles.get("terrain"), bounds)
         obstacles: list[Obstacle] = []
         for entry in (*scene.lists["obstacles"], *scene.lists["specials"]):

@@ -13,6 +13,8 @@ FARTHEST = 100_000.0
 """Largest coordinate [m]; beyond it single-precision poses lose centimetres."""
 LONGEST = 10_000.0
 """Largest size of an obstacle [m]."""
+LARGEST_AREA = 4e6
+"""Largest area of the bounds [m^2]: the grids of planners then have cells of a metre at most, and fit into memory."""
 HIGHEST = 1_000.0
 """Largest height [m]."""
 LATEST = 86_400.0

@@ -35,10 +35,10 @@ MAX_CHARACTERS = 1_000_000
 MAX_SEGMENTS = 100_000_000
 """Limits on what a file may ask for: characters and segments."""
 
-LATEST = 86_400.0
-"""Latest time of a take [s]: one day, as in scenes."""
-MOST_FRAMES = 10_000_000
-"""Greatest number of frames of a character at the take's own rate: more than a day at 100 Hz."""
+LATEST = 172_800.0
+"""Latest time of a take [s]: two days; characters of a scene set out on the first."""
+MOST_FRAMES = 200_000_000
+"""Greatest number of frames of a character at the take's own rate: two days at 1000 Hz."""
 FASTEST = 1000.0
 """Greatest playback speed."""
 FARTHEST = 1e9
