@@ -188,7 +188,7 @@ def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:
     )
 
 
-class _FilesBeside(trimesh.resolvers.FilePathResolver):  # type: ignore[misc]
+class _FilesBeside(trimesh.resolvers.FilePathResolver):
     """Gives the reader of a mesh the files in the mesh's own folder or below: regular ones of a bounded size."""
 
     def get(self, name: str) -> bytes:

@@ -286,12 +286,12 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
 def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...], nodes: int) -> None:
     """Refuse arrays whose sizes do not fit one another."""
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
-    lengths += [len(arrays[name]) / 2 for name in ("prior.counts", "prior.parents")]
     lengths += [len(arrays["transition.parents"])]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
     lengths += [len(arrays["detail_gains"]), arrays["details"].shape[2], arrays["drift"].shape[1]]
-    if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
+    twice = [len(arrays[name]) for name in ("prior.values", "prior.counts", "prior.parents")]
+    if any(length != nodes for length in lengths) or any(length != 2 * nodes for length in twice):
         raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
     if (
         arrays["spreads"].shape != arrays["mean"].shape
