@@ -70,7 +70,7 @@ def test_no_such_scene(here):
 
 def test_a_device_is_no_scene():
     if Path("/dev/zero").exists():
-        with pytest.raises(FormatError, match="no such file"):
+        with pytest.raises(FormatError, match="is a device, which is not read; name a file"):
             load_scene("/dev/zero")
 
 

@@ -19,6 +19,8 @@ from gaitway.core.errors import FormatError
 _UNFINISHED: set[Path] = set()
 """Temporary files and folders that are being written now; a process that must end at once removes them."""
 _LOG = logging.getLogger(__name__)
+_CHUNK = 1 << 20
+"""Bytes that are read at once of a file that does not tell its size."""
 
 
 def open_file(path: str | Path) -> BinaryIO:
@@ -59,7 +61,9 @@ def read_file(path: str | Path, most: int) -> bytes:
     with open_file(path) as file:
         try:
             size = os.fstat(file.fileno()).st_size
-            data = b"" if size > most else file.read(most + 1)  # the size of some files is not known beforehand
+            data = b"" if size > most else file.read(size + 1)
+            while size < len(data) <= most and (more := file.read(_CHUNK)):  # some files do not tell their size
+                data += more
         except OSError as problem:
             raise FormatError(path, f"cannot be read: {_reason(problem)}") from None
     if max(size, len(data)) > most:

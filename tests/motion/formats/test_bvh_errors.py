@@ -151,7 +151,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"none\.bvh: cannot be read: No such file"):
         load_clip(tmp_path / "none.bvh")
     (tmp_path / "folder.bvh").mkdir()
-    with pytest.raises(FormatError, match="cannot be read"):
+    with pytest.raises(FormatError, match="is a folder; name a file"):
         load_clip(tmp_path / "folder.bvh")
     (tmp_path / "empty.bvh").touch()
     with pytest.raises(FormatError, match="is empty"):
