@@ -8,19 +8,16 @@ the kernels that trust it. Whatever else happens than an error of ours ends the 
 
 from __future__ import annotations
 
-import copy
 import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import gaitway
-from crafted import craft, craft_tree, opened, opened_tree
 from gaitway.audit import audit_take
+from gaitway.bench._mutation import craft_archive, craft_tree, mutate_archive, opened_archive, opened_tree
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import GaitwayError
@@ -47,82 +44,6 @@ from gaitway.world.world import World
 from search_twin import WALKER, small_searcher
 from take_makers import random_take
 from variation_takes import make_takes, small_model
-
-ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1, 2, 7, 255, 256, 2**31, 2**63, -(2**63), 0.5, -0.5, 1e-300, 1e9, -1e9, 1e300, "", "x",
-    "\x1b[31m", [], {}, [1], [[1, 2]], {"a": 1},
-)  # fmt: skip
-ODD_FLOATS = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, 1e-9, -1.0, 0.5, 1e6, 1e9, -1e9, 1e30, 1e300, -1e300)
-_FIXED = {"format", "version", "written_by", "sha256", "sums"}
-
-
-def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """All places in a tree of JSON values."""
-    found = [place] if place else []
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        if place or key not in _FIXED:
-            found += places(inner, (*place, key))
-    return found
-
-
-def mutate_words(header: dict[str, Any], rng: np.random.Generator) -> None:
-    """Change a value of a header."""
-    known = places(header)
-    place = known[int(rng.integers(len(known)))]
-    holder: Any = header
-    for step in place[:-1]:
-        holder = holder[step]
-    last, old = place[-1], holder[place[-1]]
-    number = isinstance(old, int | float) and not isinstance(old, bool)
-    match int(rng.integers(8)):
-        case 0:
-            holder.pop(last)
-        case 1 if isinstance(holder, list):
-            holder.append(copy.deepcopy(old))
-        case 2 | 3 | 4 if number:
-            holder[last] = old + [-1, 1, 1000, -0.5][int(rng.integers(4))]
-        case 5 if number:
-            holder[last] = old * [-1, 2, 1000, 0.001][int(rng.integers(4))]
-        case _:
-            holder[last] = copy.deepcopy(ODD_VALUES[int(rng.integers(len(ODD_VALUES)))])
-
-
-def mutate_array(arrays: dict[str, npt.NDArray[Any]], rng: np.random.Generator) -> None:
-    """Change numbers, the shape or the type of an array, or take it away."""
-    name = list(arrays)[int(rng.integers(len(arrays)))]
-    array = arrays[name] = np.array(arrays[name])
-    match int(rng.integers(16)):
-        case 0:
-            arrays[name] = array[:-1]
-        case 1:
-            arrays[name] = np.concatenate([array, array[-1:]])
-        case 2:
-            arrays[name] = array[:0]
-        case 3:
-            arrays[name] = array.astype([np.float64, np.float32, np.int64, np.int32, np.uint8][int(rng.integers(5))])
-        case 4:
-            arrays.pop(name)
-        case 5 if array.ndim > 1:
-            arrays[name] = array[..., :-1]
-        case _ if array.size:
-            for place in rng.integers(array.size, size=int(rng.choice([1, 1, 2, 5]))):
-                array.reshape(-1)[place] = odd_number(array, place, rng)
-
-
-def odd_number(array: npt.NDArray[Any], place: int, rng: np.random.Generator) -> Any:
-    """A number that does not belong where it is put."""
-    old = array.reshape(-1)[place]
-    if array.dtype.kind == "b":
-        return not old
-    with np.errstate(all="ignore"):
-        if array.dtype.kind == "f":
-            near = (old * -1, old * 2, old + 1, old * 1e-3, old * 1e3)
-            return array.dtype.type([*ODD_FLOATS, *near][int(rng.integers(len(ODD_FLOATS) + len(near)))])
-        ends = np.iinfo(array.dtype)
-        odd = [ends.min, ends.max, 0, 1, len(array) % ends.max, int(old) + 1, int(old) - 1, int(rng.integers(100))]
-        return np.clip(odd[int(rng.integers(len(odd)))], ends.min, ends.max)
-
 
 # each kind: how a valid file is written, how it is taken apart and written again, and how it is read and used
 
@@ -234,7 +155,7 @@ KINDS: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], None]]] = {
 def fuzz(kind: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
     """Return how many mutated files were accepted and refused."""
     write, use = KINDS[kind]
-    read, build = (opened_tree, craft_tree) if kind == "tree" else (opened, craft)
+    read, build = (opened_tree, craft_tree) if kind == "tree" else (opened_archive, craft_archive)
     sources = []
     for number in range(5 if kind == "take" else 2):
         write(folder / f"{number}", number)
@@ -243,12 +164,7 @@ def fuzz(kind: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
     accepted = refused = 0
     for number in range(count):
         rng = np.random.default_rng([seed, number])
-        header, arrays = copy.deepcopy(sources[number % len(sources)])
-        for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
-            if arrays and rng.random() < 0.6:
-                mutate_array(arrays, rng)
-            else:
-                mutate_words(header, rng)
+        header, arrays = mutate_archive(sources[number % len(sources)], rng)
         path = folder / "mutated"
         build(path, header, arrays)
         try:

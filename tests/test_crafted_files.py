@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gaitway
-from crafted import changed, craft_tree, opened_tree
+from crafted import changed
+from gaitway.bench._mutation import craft_tree, opened_tree
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import FormatError
 from gaitway.library.storage import describe_library, load_library, save_library

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
-from crafted import craft
+from gaitway.bench._mutation import craft_archive as craft
 from gaitway.core import archives
 from gaitway.core.archives import ArchiveFormat, FileHeader, checked, read_archive, write_archive
 from gaitway.core.errors import FormatError

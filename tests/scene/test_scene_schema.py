@@ -17,6 +17,7 @@ from schema_walk import valid
 SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
+    "bounds too large",
     # what is known only by reading other files, by comparing numbers or by building the world
     *(
         "bounds flipped",
