@@ -17,9 +17,9 @@ from websockets.sync.client import connect
 class WireViewer:
     """A connection to a page."""
 
-    def __init__(self, port: int, eye: tuple[float, float, float] = (8.0, -6.0, 10.0)) -> None:
+    def __init__(self, address: str, eye: tuple[float, float, float] = (8.0, -6.0, 10.0)) -> None:
         self._socket = connect(
-            f"ws://127.0.0.1:{port}",
+            address.replace("http://", "ws://"),
             subprotocols=[f"viser-v{viser.__version__}"],
             ping_interval=None,
             max_size=None,  # type: ignore[list-item]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
+import viser
 
 from chromium import Browser, Tab, until
 from gaitway.scene import scene_from_dict
@@ -70,7 +73,7 @@ class Stand:
         """One more page, ready."""
         before = len(self.studio.page.viewers())
         tab = self.browser.tab()
-        tab.open(f"http://127.0.0.1:{self.studio.port}")
+        tab.open(self.studio.address)
         until(lambda: len(self.studio.page.viewers()) > before, PATIENCE, "somebody who looks")
         until(lambda: drawn(tab.picture()), PATIENCE, "a picture with the ground in it", every=1.0)
         return tab
@@ -202,6 +205,75 @@ def test_nothing_was_asked_of_any_other_host_and_nothing_went_wrong(stand: Stand
     assert foreign == []
     assert [url for url in stand.tab.requests() if here in url]
     assert stand.tab.errors() == []
+
+
+def test_what_the_address_holds_stays_with_the_page(stand: Stand) -> None:
+    assert stand.tab.run("document.cookie") == ""  # no script can read it
+    assert stand.tab.run("document.referrer") == ""
+    blocked = "fetch('http://127.0.0.1:9/x', {mode: 'no-cors'}).catch(() => {}).then(() => 'ended')"
+    stand.tab.run(f"{blocked}.then(word => window.fetched = word)")
+    until(lambda: stand.tab.run("window.fetched") == "ended", PATIENCE, "a request that is not sent")
+    told = [str(e["params"]) for e in stand.tab.events if e["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled")]
+    assert any("Content Security Policy" in text for text in told)
+    stand.tab.events.clear()
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A website of somebody else."""
+
+    def do_GET(self) -> None:
+        """Answer anything."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>elsewhere</title><body>free kittens</body>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+ATTACK = """(() => {
+  window.found = {};
+  const address = %s, protocol = %s;
+  const socket = new WebSocket(address.replace('http', 'ws'), protocol);
+  socket.onopen = () => { window.found.socket = 'open'; };
+  socket.onclose = () => { window.found.socket = window.found.socket || 'closed'; };
+  fetch(address, {credentials: 'include'}).then(r => r.text()).then(
+    text => { window.found.page = 'read ' + text.length; }, () => { window.found.page = 'refused'; });
+  const frame = document.createElement('iframe');
+  frame.onload = () => { window.found.frame = 'loaded'; };
+  frame.src = address;
+  document.body.appendChild(frame);
+})()"""
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_page_of_another_origin_gets_nowhere(stand: Stand, name: str, known: bool) -> None:
+    """In a browser that holds the cookie of the studio; even if the other page should know the token."""
+    server = HTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        tab = stand.browser.tab()
+        tab.open(f"http://{name}:{server.server_port}/")
+        until(lambda: "kittens" in (tab.run("document.body.innerText") or ""), PATIENCE, "the other page")
+        looking = len(stand.studio.page.viewers())
+        address = stand.studio.address if known else stand.studio.address.partition("?")[0]
+        tab.run(ATTACK % (json.dumps(address), json.dumps(f"viser-v{viser.__version__}")))
+        found = until(lambda: done(tab.run("window.found")), PATIENCE, "an end of all attempts")
+        assert (found["socket"], found["page"]) == ("closed", "refused")
+        frames = "document.querySelector('iframe').contentDocument"
+        assert tab.run(f"{frames} === null || {frames}.body.innerText === ''")
+        assert len(stand.studio.page.viewers()) == looking
+        tab.open("about:blank")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def done(found: dict[str, str] | None) -> dict[str, str] | None:
+    """What another page found, if it has tried all it can."""
+    return found if found is not None and {"socket", "page", "frame"} <= set(found) else None
 
 
 def green(stand: Stand, at: tuple[float, float]) -> bool:

@@ -24,7 +24,7 @@ from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import server as page_server
 from gaitway.studio.page.camera import ground_point, on_level, seen
-from gaitway.studio.page.gallery import show_keys, thumbnail
+from gaitway.studio.page.gallery import PageWindows, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
 from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
 from gaitway.studio.page.people import resting
@@ -66,7 +66,7 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
 
 
 def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio) -> None:
-    viewers = [WireViewer(studio.port) for _ in range(2)]
+    viewers = [WireViewer(studio.address) for _ in range(2)]
     assert until(lambda: len(studio.page.viewers()) == 2)
     for viewer in viewers:
         assert until(lambda viewer=viewer: viewer.read(0.2) > 2, 60.0)  # type: ignore[misc]
@@ -89,7 +89,7 @@ def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio) ->
 
 def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None:
     engine = studio.session.engine
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     viewer.read(0.3)
     for phase, x in (("start", 8.0), ("update", 8.5), ("update", 9.0)):
@@ -97,7 +97,7 @@ def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None
     assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 9.0) < 0.05)
     viewer.vanish()
     assert until(lambda: not studio.page.viewers())
-    other = WireViewer(studio.port)
+    other = WireViewer(studio.address)
     assert until(studio.page.viewers)
     other.read(0.3)
     for phase, x in (("start", 9.0), ("update", 7.0), ("end", 7.0)):
@@ -110,7 +110,7 @@ def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None
 
 
 def test_the_camera_of_who_has_gone_is_not_worth_a_word(studio: Studio) -> None:
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     (client,) = studio.page.viewers()
     viewer.vanish()
@@ -122,7 +122,7 @@ def test_the_camera_of_who_has_gone_is_not_worth_a_word(studio: Studio) -> None:
 
 def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
     engine = studio.session.engine
-    viewers = [WireViewer(studio.port) for _ in range(2)]
+    viewers = [WireViewer(studio.address) for _ in range(2)]
     assert until(lambda: len(studio.page.viewers()) == 2)
     for viewer in viewers:
         viewer.read(0.3)
@@ -139,7 +139,7 @@ def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
 
 def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     engine = studio.session.engine
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     viewer.read(0.3)
     studio.page.panel.hold("box")
@@ -162,7 +162,7 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
 
 def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
     engine = studio.session.engine
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     mark = "/goals/characters-2"
     assert until(lambda: viewer.read(0.05) >= 0 and mark in studio._server.scene._handle_from_node_name)
@@ -179,7 +179,7 @@ def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
 
 
 def test_a_key_that_is_no_longer_held_lets_somebody_stop(studio: Studio) -> None:
-    viewer, page, posted = WireViewer(studio.port), studio.page, []
+    viewer, page, posted = WireViewer(studio.address), studio.page, []
     assert until(page.viewers)
     studio.session.select("ada")
     post = page.post
@@ -194,12 +194,12 @@ def test_a_key_that_is_no_longer_held_lets_somebody_stop(studio: Studio) -> None
 
 
 def test_windows_for_who_has_gone_are_not_worth_a_word(studio: Studio) -> None:
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     (client,) = studio.page.viewers()
     viewer.vanish()
     assert until(lambda: not studio.page.viewers())
-    show_keys(client)
+    PageWindows().show_keys(client)
     with pytest.raises(ZeroDivisionError), page_server.sent_to(_Here(client)):  # type: ignore[arg-type]
         _ = 1 / 0
     with page_server.sent_to(client):
@@ -224,10 +224,10 @@ def _goal(studio: Studio) -> tuple[float, float]:
 
 def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     for data in (b"", b"\x00\xff rubbish", b"\x81\xa4type\xa9NoSuchMsg", bytes(1000)):
-        viewer = WireViewer(studio.port)
+        viewer = WireViewer(studio.address)
         viewer.send_rubbish(data)
         viewer.vanish()
-    flood = WireViewer(studio.port)
+    flood = WireViewer(studio.address)
     assert until(studio.page.viewers)
     flood.read(0.3)
     nan = float("nan")
@@ -240,7 +240,7 @@ def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     flood.drag("start", "/no/such/thing", (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
     flood.vanish()
     before = studio.session.engine.frame().number
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(lambda: len(studio.page.viewers()) == 1)
     assert until(lambda: viewer.read(0.2) > 2, 30.0)
     assert studio.session.engine.frame().number > before + 5
@@ -251,7 +251,7 @@ def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
 def test_a_share_is_never_asked_for(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr("viser._viser.ViserTunnel", lambda *given: asked.append(given))
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     viewer.send("ShareUrlRequest")
     viewer.send("ShareUrlDisconnect")
@@ -285,7 +285,7 @@ def test_a_port_in_use_is_passed_over_and_no_address_is_a_clear_line(tmp_path: P
 
 
 def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio) -> None:
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
     assert until(lambda: viewer.read(0.2) and viewer.shown)  # all is drawn, and moves
     buffer = studio._server._websock_server.get_message_buffer()
@@ -304,7 +304,7 @@ def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio)
 
 
 def test_people_come_and_go_without_new_handles(studio: Studio) -> None:
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.shown)
     handles = [id(handle) for handle in studio.page._people._batches[0]._handles]
     people = len(studio.page.shown()[0][1])
@@ -317,7 +317,7 @@ def test_people_come_and_go_without_new_handles(studio: Studio) -> None:
 
 
 def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
-    viewer = WireViewer(studio.port)
+    viewer = WireViewer(studio.address)
     assert until(studio.page.shown)
     page, scene = studio.page, studio._server.scene
     assert until(lambda: "/people/0/shade" in scene._handle_from_node_name)

@@ -17,8 +17,8 @@ def studio(
     scene: Annotated[str, typer.Argument(help="A scene file, or the name of a ready scene.")] = DEFAULT,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The next free one is taken if it is in use.")] = 8080,
     host: Annotated[str, typer.Option(help="Another than 127.0.0.1 lets other machines in.")] = "127.0.0.1",
-    folder: Annotated[Path, typer.Option(help="Where files are saved.")] = Path(),
-    record: Annotated[Path | None, typer.Option(help="Write what was done, to be played again.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where files are saved.", show_default="gaitway-studio")] = None,
+    record: Annotated[Path | None, typer.Option(help="Write what is done while it is, to be played again.")] = None,
     library: Annotated[str | None, typer.Option(help="For everybody: a built-in cast or a .gwlib file.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -30,21 +30,26 @@ def studio(
     if library is not None:
         loaded = with_library(loaded, library_ref(library))
     if host != LOOPBACK:
-        err.print(f"[bold red]warning[/]: everybody who can reach {host} can direct the crowd and save files")
+        err.print("warning", style="bold red", end=": ")
+        err.print(
+            f"other machines can reach {host}; whoever has the address below with its token, which travels in the "
+            "clear, can direct the crowd and save files",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     with err.status("preparing the studio ..."):
-        made = Studio(loaded, host=host, port=port, folder=folder)
-    if made.port != port:
-        say(f"port {port} is in use; this is {made.port}")
-    address = f"http://{host}:{made.port}"
-    say(f"the studio is at {address}; Ctrl-C ends it")
-    if browser and host == LOOPBACK:
-        webbrowser.open(address)
+        made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     try:
+        if made.port != port:
+            say(f"port {port} is in use; this is {made.port}")
+        say(f"the studio is at {made.address}; Ctrl-C ends it")
+        if browser and host == LOOPBACK:
+            webbrowser.open(made.address)
         made.run()
     except KeyboardInterrupt:
         say("")
-    finally:
-        if record is not None:
-            made.session.save_log(record)
-            say(f"wrote {record}")
+    finally:  # also where SIGTERM ends it
         made.close()
+        for file in made.records:
+            say(f"wrote {file}")

@@ -26,7 +26,7 @@ from gaitway.library.behavior import Library
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._matrix_kernels import fill_matrices
 from gaitway.live.blocking import Blocker, blocker_of, room_at
-from gaitway.live.engine import LiveEngine
+from gaitway.live.engine import LONGEST_STEP, LiveEngine
 from gaitway.live.events import Arrived, Blocked, Hindered, LiveEvent, LiveWatch, Refused, Removed, Stuck
 from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
 from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
@@ -370,10 +370,10 @@ class LiveCrowd:
         """Go on by some time [s]: play all characters, and begin to plan on another thread.
 
         Raises:
-            LiveError: if the time is not above 0.
+            LiveError: if the time is not above 0, or too long for one call.
         """
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise LiveError(f"step of {dt} s; write a time above 0")
+        if not 0.0 < dt <= LONGEST_STEP:
+            raise LiveError(f"step of {dt} s; write a time above 0 and at most {LONGEST_STEP:g}")
         engine = self._prepared_engine()
         self._look()
         engine.step(dt)

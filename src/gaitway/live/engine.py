@@ -55,7 +55,9 @@ from gaitway.world.world import World
 
 _FIRST_PLACES = 64
 """Number of characters that memory is first allocated for."""
-_LONGEST_STEP = 0.5
+LONGEST_STEP = 600.0
+"""Longest time that one call goes on by [s]; nothing can end a call before its time is up."""
+_LONGEST_PART = 0.5
 """Longest step of time that is taken at once; longer steps are taken in parts [s]."""
 _SEEDS = 1 << 30
 """Number of seeds that kernels tell apart."""
@@ -305,11 +307,11 @@ class LiveEngine:
         """Go on by some time [s]: play all characters, and begin to plan for those that are ready.
 
         Raises:
-            TreeError: if it is not above 0.
+            TreeError: if it is not above 0, or too long for one call.
         """
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise TreeError(f"step of {dt} s; write a time above 0")
-        parts = max(int(np.ceil(dt / _LONGEST_STEP - 1e-9)), 1)
+        if not 0.0 < dt <= LONGEST_STEP:
+            raise TreeError(f"step of {dt} s; write a time above 0 and at most {LONGEST_STEP:g}")
+        parts = max(int(np.ceil(dt / _LONGEST_PART - 1e-9)), 1)
         start = self.time
         for part in range(parts):
             self.settle()
@@ -581,7 +583,7 @@ class LiveEngine:
 
     def _reserve(self, places: int) -> None:
         """Allocate memory for a number of characters."""
-        log = places * (int(_LONGEST_STEP / min(part.shortest for part in self._parts)) + 2)
+        log = places * (int(_LONGEST_PART / min(part.shortest for part in self._parts)) + 2)
         self._crowd = roomier(self._crowd, places)
         self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))
         self._live.table[:, 11] = -1.0

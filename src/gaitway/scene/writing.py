@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import yaml
 
 from gaitway.core.files import atomic_write
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
-from gaitway.scene.reading.documents import LISTS
+from gaitway.scene.reading.documents import LISTS, plain_data
 from gaitway.scene.reading.nodes import plain_scalar
+
+_FILES = ("file", "heights", "include")
+"""Keys whose texts are names of files."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -66,3 +70,36 @@ def save_scene(model: SceneModel, path: str | Path) -> None:
     """
     with atomic_write(path) as file:
         file.write(scene_to_yaml(model).encode("utf-8"))
+
+
+def relocated(model: SceneModel, folder: str | Path, other: str | Path) -> SceneModel:
+    """Return a model whose file names lead from another folder to the same files.
+
+    Args:
+        model: Content of a scene file.
+        folder: Folder that relative file names in it are relative to.
+        other: Folder that they shall be relative to.
+    """
+    data = model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+    moved = _relocated(data, Path(folder).resolve(), Path(other).resolve())
+    return model if moved == data else SceneModel.model_validate(plain_data(moved))
+
+
+def _relocated(value: Any, folder: Path, other: Path) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _relocated_names(item, folder, other) if key in _FILES else _relocated(item, folder, other)
+            for key, item in value.items()
+        }
+    return tuple(_relocated(item, folder, other) for item in value) if isinstance(value, tuple) else value
+
+
+def _relocated_names(names: Any, folder: Path, other: Path) -> Any:
+    if isinstance(names, tuple):
+        return tuple(_relocated_names(name, folder, other) for name in names)
+    if not isinstance(names, str) or Path(names).is_absolute() or folder == other:
+        return names
+    try:
+        return Path(os.path.relpath(folder / names, other)).as_posix()
+    except ValueError:  # on another drive
+        return str(folder / names)

@@ -136,13 +136,14 @@ class StudioEngine:
         """Carry out an event.
 
         Raises:
-            StudioError: if it cannot be done; nothing has changed then.
+            StudioError: if its values are beyond their limits, or it cannot be done; nothing has changed then.
         """
+        event = events.checked(event)
         self._message = ""
         if isinstance(event, events.Play | events.Pause):
             self.playing = isinstance(event, events.Play)
         elif isinstance(event, events.Step):
-            self.playing, self._steps = False, self._steps + event.frames
+            self.playing, self._steps = False, min(self._steps + event.frames, events.MOST_FRAMES)
         elif isinstance(event, events.SetSpeed):
             self.speed = event.factor
         elif isinstance(event, events.SetMode):
@@ -159,10 +160,16 @@ class StudioEngine:
             self._edit(event)
 
     def tick(self) -> None:
-        """Go on by a frame, if time goes on."""
+        """Go on by a frame, if time goes on.
+
+        Raises:
+            StudioError: if the speed is beyond its limits, so that no frame takes without end.
+        """
         self._number += 1
         if self.playing or self._steps > 0:
             self._steps = max(self._steps - 1, 0)
+            if not events.SPEEDS[0] <= self.speed <= events.SPEEDS[1]:
+                raise StudioError(f"speed {self.speed}; write one from {events.SPEEDS[0]:g} to {events.SPEEDS[1]:g}")
             self._play.step(self.speed / FPS)
             if isinstance(self._play, LivePlay):
                 self._plans.append((self._live.time, self._live.counts.plans))

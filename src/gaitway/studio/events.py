@@ -1,8 +1,8 @@
 """What users do in the studio, as plain data that can be checked, recorded and played again.
 
 An event is a frozen data class whose fields are numbers and words. From a page or a file it comes as a dictionary with
-its name under "do", such as {"do": "set_goal", "character": "ada", "x": 3.0, "y": 4.0}; `event_from` checks it, so that
-nothing else ever reaches the engine.
+its name under "do", such as {"do": "set_goal", "character": "ada", "x": 3.0, "y": 4.0}; `event_from` checks it. The
+engine checks every event in the same way (`checked`), whoever made it, so that nothing else is ever carried out.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ LONGEST = 200
 MOST_PEOPLE = 20_000
 """Largest number of characters that may be added at once."""
 
+SPEEDS = (0.05, 16.0)
+"""Least and greatest speed, in multiples of that of life."""
+MOST_FRAMES = 3_600
+"""Largest number of frames that are stepped through at once."""
+
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "x": (-FARTHEST, FARTHEST),
     "y": (-FARTHEST, FARTHEST),
@@ -35,8 +40,8 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "height": (0.05, 100.0),
     "radius": (0.1, LARGEST),
     "count": (1, MOST_PEOPLE),
-    "frames": (1, 3_600),
-    "factor": (0.05, 16.0),
+    "frames": (1, MOST_FRAMES),
+    "factor": SPEEDS,
     "time": (0.0, 1e6),
     "forward": (-1.0, 1.0),
     "turn": (-1.0, 1.0),
@@ -224,6 +229,17 @@ def event_from(data: Any) -> StudioEvent:
         elif field.default is MISSING:
             raise StudioError(f"event '{name}' without '{key}'; write it")
     return kind(**values)
+
+
+def checked(event: StudioEvent) -> StudioEvent:
+    """Return an event whose values are as `event_from` wants them.
+
+    Raises:
+        StudioError: if it is none.
+    """
+    if type(event) not in EVENTS.values():
+        raise StudioError(f"no event: {_short(event)}; use one of gaitway.studio.events")
+    return event_from(event_to_dict(event))
 
 
 def _checked(name: str, key: str, value: Any, kind: Any) -> Any:

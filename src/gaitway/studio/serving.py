@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+import viser
 
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.core.warming import expect
 from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
-from gaitway.scene.writing import save_scene
+from gaitway.scene.writing import relocated, save_scene
 from gaitway.studio.engine import FPS
 from gaitway.studio.page.page import StudioPage
 from gaitway.studio.page.server import LocalServer
-from gaitway.studio.session import StudioSession
+from gaitway.studio.session import StudioSession, failure
 from gaitway.take.model import Take
 from gaitway.take.storage import save_take
 
 LOOPBACK = "127.0.0.1"
 PORT = 8080
+FOLDER = "gaitway-studio"
+"""Folder in the working folder in which files are saved if no other is named."""
+KINDS = {"scene": ("scenes", ".yaml"), "take": ("takes", ".npz"), "glb": ("models", ".glb"), "mp4": ("films", ".mp4")}
+"""Kinds of files that can be saved: the folder of each, and the ending of names."""
+_SAVED = 2.0
+"""Least time between two files that viewers save [s]."""
 _ALONE = 0.1
 """Time to sleep while there is no viewer [s]."""
 _MINUTES = 2.0
@@ -37,36 +47,58 @@ class Studio:
         session: what happens.
         page: what is seen.
         port: where.
-        folder: where files are saved, and nowhere else.
+        folder: where files are saved, each kind in a folder of its own, and nowhere else.
+        records: files in which sessions are recorded, in the order of the sessions.
     """
 
-    def __init__(self, scene: Scene, *, host: str = LOOPBACK, port: int = PORT, folder: str | Path = ".") -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        host: str = LOOPBACK,
+        port: int = PORT,
+        folder: str | Path | None = None,
+        record: str | Path | None = None,
+    ) -> None:
         """Serve a scene.
 
         Args:
             scene: the place and who wants to be where.
             host: address to listen on; others than loopback let other machines in.
             port: the next free one is taken if it is in use.
-            folder: where files are saved.
+            folder: where files are saved; it is made if it does not exist. None for `gaitway-studio` in the working
+                folder, which is made when the first file is saved.
+            record: file in which the session is recorded while it goes on; each further scene has one more file.
 
         Raises:
-            StudioError: if there is no such folder, or no port is free.
+            StudioError: if the folder cannot be made, or no port is free.
+            FormatError: if the record cannot be written.
         """
-        self.folder = Path(folder)
-        if not self.folder.is_dir():
-            raise StudioError(f"no folder '{self.folder}' to save files in; make it, or name another")
+        self.folder = Path(FOLDER if folder is None else folder)
+        if folder is not None:
+            _make_folder(self.folder)
+        self._record, self.records = None if record is None else Path(record), []
+        self._wanted: dict[str, Callable[[], None]] = {}
+        self._saved, self._stopped = -_SAVED, False
         try:
             server = LocalServer(host, port)
         except OSError as problem:
             raise StudioError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from None
         self._server = server
         self.port = int(server.get_port())
-        self.page = StudioPage(server)
-        self.page.panel.on_open(self._open_later)
-        self.page.panel.on_save(self._save_later)
-        self.session = self._began(scene)
-        self._wanted: list[Callable[[], None]] = []
-        self._stopped = False
+        try:
+            self.page = StudioPage(server)
+            self.page.panel.on_open(self._open_later)
+            self.page.panel.on_save(self._save_later)
+            self.session = self._began(scene)
+        except BaseException:
+            server.stop()
+            raise
+
+    @property
+    def address(self) -> str:
+        """Address of the page, with the token without which nobody is let in."""
+        return self._server.gate.address
 
     def run(self, ticks: int | None = None, *, alone: bool = False) -> None:
         """Serve until the studio is stopped.
@@ -78,7 +110,7 @@ class Studio:
         due, done = time.perf_counter(), 0
         while not self._stopped and (ticks is None or done < ticks):
             for task in self._taken():
-                task()
+                self._survive(task)
             if not (alone or self._server.get_clients()):
                 time.sleep(_ALONE)
                 due = time.perf_counter()
@@ -101,20 +133,26 @@ class Studio:
         self.session.close()
         self._server.stop()
 
-    def save(self, what: str, name: str) -> Path:
-        """Write a file into the folder.
+    def save(self, what: str, name: str, *, replace: bool = False) -> Path:
+        """Write a file into the folder of its kind.
 
         Args:
             what: "scene", or of what was lived in the last minutes (or of the take that is played): "take", "glb",
                 "mp4".
             name: without ending.
+            replace: whether a file of that name may be replaced.
 
         Raises:
-            GaitwayError: if the name is none, or it cannot be written.
+            GaitwayError: if the name is none, there is such a file, or it cannot be written.
         """
-        place = self.folder / file_name(what, name)
+        place = self.place(what, name)
+        if not replace and os.path.lexists(place):
+            other = self.free_name(what, name)
+            raise StudioError(f"'{place}' is there already; save it as '{other}', or let it be replaced")
+        _make_folder(place.parent)
         if what == "scene":
-            save_scene(self.session.engine.scene.source, place)
+            scene = self.session.engine.scene
+            save_scene(relocated(scene.source, scene.folder, place.parent), place)
             return place
         take, world = self._take(), self.session.engine.scene.world
         if what == "take":
@@ -122,6 +160,22 @@ class Studio:
         else:
             export_take(take, place, world=world)
         return place
+
+    def place(self, what: str, name: str) -> Path:
+        """Return where a file is saved.
+
+        Raises:
+            StudioError: if the name could lead elsewhere, or there is no such kind of file.
+        """
+        file = file_name(what, name)
+        return self.folder / KINDS[what][0] / file
+
+    def free_name(self, what: str, name: str) -> str:
+        """Return the first of "name-2", "name-3" and so on that no file has."""
+        number, start = 2, name[:70]
+        while os.path.lexists(self.place(what, f"{start}-{number}")):
+            number += 1
+        return f"{start}-{number}"
 
     def _take(self) -> Take:
         engine = self.session.engine
@@ -131,33 +185,62 @@ class Studio:
 
     def _began(self, scene: Scene) -> StudioSession:
         session = StudioSession(scene, self.page)
+        try:
+            if self._record is not None:
+                place, number = self._record, 2
+                while self.records and os.path.lexists(place):  # the first one was named by the user
+                    place, number = self._record.with_stem(f"{self._record.stem}-{number}"), number + 1
+                session.record(place)
+                self.records.append(place)
+        except BaseException:
+            session.close()
+            raise
         self.page.attach(session)
         return session
 
     def _open_later(self, name: str) -> None:
-        self._wanted.append(lambda: self._open(name))
+        self._wanted["open"] = partial(self._open, name)
 
     def _open(self, name: str) -> None:
         self.page.tell(f"opening {name} ...")
-        try:
-            scene = load_scene(name)
-            before, self.session = self.session, self._began(scene)
-            before.close()
-        except GaitwayError as problem:
-            self.page.tell(str(problem))
+        before, self.session = self.session, self._began(load_scene(name))
+        before.close()
 
-    def _save_later(self, what: str, name: str) -> None:
-        self._wanted.append(lambda: self._save(what, name))
+    def _save_later(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool = False) -> None:
+        """Save a file after this frame, unless one was saved just now or waits already."""
+        if "save" in self._wanted or time.monotonic() - self._saved < _SAVED:
+            self.page.tell(f"one file at a time, every {_SAVED:g} seconds: save it again in a moment")
+        else:
+            self._wanted["save"] = partial(self._save, what, name, client, replace)
 
-    def _save(self, what: str, name: str) -> None:
+    def _save(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool) -> None:
+        place = self.place(what, name)
+        if not replace and client is not None and os.path.lexists(place):
+            other = self.free_name(what, name)
+            answers = {
+                f"Save as {other}": partial(self._save_later, what, other, client),
+                "Replace it": partial(self._save_later, what, name, client, True),
+                "Cancel": lambda: None,
+            }
+            self.page.windows.ask(client, f"'{place.name}' is there already", answers)
+            return
         self.page.tell(f"writing {what} ...")
         try:
-            self.page.tell(f"wrote {self.save(what, name)}")
+            self.page.tell(f"wrote {self.save(what, name, replace=replace)}")
+        finally:
+            self._saved = time.monotonic()
+
+    def _survive(self, task: Callable[[], None]) -> None:
+        """Do what a viewer wanted; where it fails the viewers are told, and the studio goes on."""
+        try:
+            task()
         except GaitwayError as problem:
-            self.page.tell(str(problem))
+            self.page.tell(failure(problem))
+        except Exception as problem:
+            self.session.fail(problem)
 
     def _taken(self) -> list[Callable[[], None]]:
-        tasks, self._wanted = self._wanted, []
+        tasks, self._wanted = list(self._wanted.values()), {}
         return tasks
 
 
@@ -166,7 +249,8 @@ def studio(
     *,
     host: str = LOOPBACK,
     port: int = PORT,
-    folder: str | Path = ".",
+    folder: str | Path | None = None,
+    record: str | Path | None = None,
     run: bool = True,
 ) -> Studio:
     """Open the studio for a scene, and serve it until it is stopped (`gaitway.studio`).
@@ -175,18 +259,25 @@ def studio(
         scene: a scene, its file, or the name of a ready scene.
         host: address to listen on; others than loopback let other machines in.
         port: port to listen on; the next free one is taken if it is in use.
-        folder: folder in which files are saved.
-        run: whether to serve at once, until Ctrl-C; otherwise call `run` and `close` of the result.
+        folder: folder in which files are saved, each kind in a folder of its own; None for `gaitway-studio` in the
+            working folder.
+        record: file in which the session is recorded while it goes on.
+        run: whether to serve at once, until Ctrl-C; otherwise call `run` and `close` of the result, whose `address`
+            is the page.
 
     Raises:
-        StudioError: if there is no such folder, or no port is free.
+        StudioError: if the folder cannot be made, or no port is free.
     """
     expect(["studio"], unless_known=True)
-    made = Studio(scene if isinstance(scene, Scene) else load_scene(scene), host=host, port=port, folder=folder)
+    loaded = scene if isinstance(scene, Scene) else load_scene(scene)
+    made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     if run:
-        with suppress(KeyboardInterrupt):
-            made.run()
-        made.close()
+        print(f"the studio is at {made.address}")  # noqa: T201 - nobody could guess it
+        try:
+            with suppress(KeyboardInterrupt):
+                made.run()
+        finally:
+            made.close()
     return made
 
 
@@ -196,9 +287,15 @@ def file_name(what: str, name: str) -> str:
     Raises:
         StudioError: if it could lead elsewhere, or there is no such kind of file.
     """
-    endings = {"scene": ".yaml", "take": ".npz", "glb": ".glb", "mp4": ".mp4"}
-    if what not in endings:
-        raise StudioError(f"no kind of file '{what}'; there are {', '.join(endings)}")
+    if what not in KINDS:
+        raise StudioError(f"no kind of file '{what}'; there are {', '.join(KINDS)}")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,80}", name) or name.endswith((".", " ")):
         raise StudioError(f"'{name[:40]}' is no name for a file; use letters, digits, '-' and '_'")
-    return name + endings[what]
+    return name + KINDS[what][1]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StudioError(f"no folder '{folder}' can be made: {problem.strerror or problem}; name another") from None

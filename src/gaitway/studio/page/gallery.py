@@ -1,11 +1,13 @@
-"""Windows over the page: a gallery of the ready scenes, and the keys."""
+"""Windows over the page: a gallery of the ready scenes, the keys, and questions."""
 
 from __future__ import annotations
 
 import base64
 import html
 import io
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
 
@@ -52,25 +54,78 @@ def thumbnail(name: str) -> tuple[str, str, str]:
     return scene.title or name, text, base64.b64encode(buffer.getvalue()).decode()
 
 
-def show_gallery(client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
-    """Let a viewer choose among the ready scenes."""
-    cards = [(name, *thumbnail(name)) for name in ready_scenes()]
-    with sent_to(client), client.gui.add_modal("Ready scenes") as modal:
-        client.gui.add_button("Close").on_click(lambda _: modal.close())
-        for name, title, text, picture in cards:
-            short = text if len(text) <= 130 else f"{text[:127]}..."
-            client.gui.add_html(_CARD.format(picture=picture, title=html.escape(title), text=html.escape(short)))
-            client.gui.add_button(f"Open {title}").on_click(partial(_open, modal, opened, name))
+class PageWindows:
+    """Windows over the page, one at a time for each viewer. This class is **mutable**, and any thread may use it.
 
+    A viewer that opens windows without end, and reads nothing, has one waiting for it.
+    """
 
-def show_keys(client: viser.ClientHandle) -> None:
-    """List the keys for a viewer."""
-    with sent_to(client), client.gui.add_modal("Keys and mouse") as modal:
-        client.gui.add_markdown(KEYS)
-        client.gui.add_button("Close").on_click(lambda _: modal.close())
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._open: dict[int, viser.GuiModalHandle] = {}
+        self._drawing: set[int] = set()
 
+    def show_gallery(self, client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
+        """Let a viewer choose among the ready scenes."""
+        with self._lock:
+            if client.client_id in self._drawing:  # the first time it takes seconds to draw all scenes
+                return
+            self._drawing.add(client.client_id)
+        try:
+            cards = [(name, *thumbnail(name)) for name in ready_scenes()]
+            with self._window(client, "Ready scenes") as modal:
+                client.gui.add_button("Close").on_click(lambda _: self._close(client, modal))
+                for name, title, text, picture in cards:
+                    short = text if len(text) <= 130 else f"{text[:127]}..."
+                    card = _CARD.format(picture=picture, title=html.escape(title), text=html.escape(short))
+                    client.gui.add_html(card)
+                    chosen = partial(self._chosen, client, modal, partial(opened, name))
+                    client.gui.add_button(f"Open {title}").on_click(chosen)
+        finally:
+            with self._lock:
+                self._drawing.discard(client.client_id)
 
-def _open(modal: Any, opened: Callable[[str], None], name: str, event: object) -> None:
-    del event
-    modal.close()
-    opened(name)
+    def show_keys(self, client: viser.ClientHandle) -> None:
+        """List the keys for a viewer."""
+        with self._window(client, "Keys and mouse") as modal:
+            client.gui.add_markdown(KEYS)
+            client.gui.add_button("Close").on_click(lambda _: self._close(client, modal))
+
+    def ask(self, client: viser.ClientHandle, question: str, answers: Mapping[str, Callable[[], None]]) -> None:
+        """Ask a viewer; each answer has a function that is called if it is given."""
+        with self._window(client, question) as modal:
+            for words, answered in answers.items():
+                client.gui.add_button(words).on_click(partial(self._chosen, client, modal, answered))
+
+    def forget(self, client: viser.ClientHandle) -> None:
+        """Forget the window of a viewer who has left."""
+        with self._lock:
+            self._open.pop(client.client_id, None)
+
+    @contextmanager
+    def _window(self, client: viser.ClientHandle, title: str) -> Iterator[viser.GuiModalHandle]:
+        """Open a window to be filled, in place of the one before."""
+        with self._lock, sent_to(client):
+            self._close(client, self._open.get(client.client_id))
+            with client.gui.add_modal(title) as modal:
+                if client.client_id in client._viser_server.get_clients():
+                    self._open[client.client_id] = modal
+                yield modal
+
+    def _close(self, client: viser.ClientHandle, modal: viser.GuiModalHandle | None) -> None:
+        with self._lock, sent_to(client):
+            if modal is not None and not modal.closed:
+                modal.close()
+            if self._open.get(client.client_id) is modal:
+                self._open.pop(client.client_id, None)
+
+    def _chosen(
+        self, client: viser.ClientHandle, modal: viser.GuiModalHandle, answered: Callable[[], None], event: Any
+    ) -> None:
+        """Close a window and do what was chosen in it, once."""
+        del event
+        with self._lock:
+            again = modal.closed
+            self._close(client, modal)
+        if not again:
+            answered()

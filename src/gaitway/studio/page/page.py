@@ -17,7 +17,7 @@ from gaitway.studio import events
 from gaitway.studio.events import SetGoal, StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute
 from gaitway.studio.page.camera import PageCameras, ground_point
-from gaitway.studio.page.gallery import show_keys
+from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.goals import GoalMarks
 from gaitway.studio.page.marks import MOST_NAMES, PageNames, PageRoute, PageTraces
 from gaitway.studio.page.panel import THINGS, PagePanel
@@ -53,7 +53,7 @@ class PageKeys:
         self._add(server, "Turn the selected thing", ("R",), lambda _: page.turn_item())
         self._add(server, "Delete what is selected", ("delete", "backspace"), lambda _: panel.delete())
         self._add(server, "Put the tool down", ("escape",), lambda _: panel.hold(""))
-        self._add(server, "Keys", ("K",), show_keys)
+        self._add(server, "Keys", ("K",), page.windows.show_keys)
         for number, thing in enumerate(THINGS, 1):
             self._add(server, f"Put a {thing}", (str(number),), partial(self._hold, thing))
         for label, keys, forward, turn in (
@@ -113,6 +113,7 @@ class StudioPage:
     Attributes:
         panel: what can be pressed and read.
         cameras: where everybody looks from.
+        windows: what is over the page.
         tool: what a click on the ground does, or "".
         item: the thing that is selected, or "".
         dropped: frames that were left out, for nobody had got the one before.
@@ -126,7 +127,7 @@ class StudioPage:
         self._roots: dict[str, FloatArray] = {}
         self._slow, self._left_out = 0.0, False
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
-        self.cameras = PageCameras(server)
+        self.cameras, self.windows = PageCameras(server), PageWindows()
         self._people = PagePeople(server, self._select)
         self._place = PlaceView(server, self.post, self.select_item)
         self._way = PageRoute(server, self._send)
@@ -282,6 +283,7 @@ class StudioPage:
         self._way.let_go(client.client_id)
         self._goals.let_go(client.client_id)
         self.cameras.forget(client)
+        self.windows.forget(client)
 
     def _on_ground(self, event: viser.SceneClickEvent) -> None:
         """Use the selected tool at a place on the ground."""

@@ -19,7 +19,7 @@ from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute
-from gaitway.studio.page.gallery import show_gallery, show_keys
+from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.marks import plain_words
 
 _OWN = 0.5
@@ -156,11 +156,16 @@ _SHARE = re.compile(r"(\d+) of (\d+)$")
 """Progress at the end of a message, such as "3 of 12"."""
 
 
+Saved = Callable[[str, str, viser.ClientHandle | None], None]
+"""Called with a kind of file, a name, and the viewer who wants it saved."""
+
+
 class PanelPage(Protocol):
     """What a panel asks of the page that it belongs to."""
 
     tool: str
     item: str
+    windows: PageWindows
 
     def selected(self) -> str:
         """Return the name of the selected character, or ""."""
@@ -189,7 +194,7 @@ class PagePanel:
         self._said, self._told, self._written = "", 0.0, 0.0
         self._whom = ("", 0.0)
         self._opened: Callable[[str], None] | None = None
-        self._saved: Callable[[str, str], None] | None = None
+        self._saved: Saved | None = None
         self._first: tuple[float, float] | None = None
         self._shown: dict[str, viser.GuiCheckboxHandle] = {}
         gui = server.gui
@@ -220,8 +225,8 @@ class PagePanel:
         """Let a function be called with the name of a ready scene that shall be opened."""
         self._opened = opened
 
-    def on_save(self, saved: Callable[[str, str], None]) -> None:
-        """Let a function be called with what shall be saved (scene, take, glb, mp4), and under which name."""
+    def on_save(self, saved: Saved) -> None:
+        """Let a function be called with what shall be saved (scene, take, glb, mp4), under which name, and for whom."""
         self._saved = saved
 
     def shows(self, what: str) -> bool:
@@ -350,9 +355,9 @@ class PagePanel:
         if event.target.value == "hint":
             self._hint.visible = not self._hint.visible
         elif event.client is not None and event.target.value == "keys":
-            show_keys(event.client)
+            self._page.windows.show_keys(event.client)
         elif event.client is not None:
-            show_gallery(event.client, self._open)
+            self._page.windows.show_gallery(event.client, self._open)
 
     def _on_person(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
         if event.target.value == "send":
@@ -390,10 +395,9 @@ class PagePanel:
         if self._opened is not None:
             self._opened(name)
 
-    def _save(self, what: str, name: viser.GuiInputHandle[str], event: object) -> None:
-        del event
+    def _save(self, what: str, name: viser.GuiInputHandle[str], event: viser.GuiEvent[viser.GuiButtonHandle]) -> None:
         if self._saved is not None:
-            self._saved(what, name.value)
+            self._saved(what, name.value, event.client)
 
 
 def about(name: str, behavior: str, ahead: StudioRoute | None) -> str:

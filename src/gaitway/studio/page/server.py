@@ -1,4 +1,4 @@
-"""viser's server as the studio uses it: silent, on a port that was found free, never shared, never behind."""
+"""viser's server as the studio uses it: silent, on a port that was found free, behind a gate, never shared."""
 
 from __future__ import annotations
 
@@ -7,16 +7,29 @@ import errno
 import io
 import logging
 import socket
+import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
 
 import viser
+from viser.infra import _infra
+
+from gaitway.core.errors import StudioError
+from gaitway.studio.page.gate import PageGate, Value, input_allows
 
 PORTS = 50
 """Number of ports that are tried, from the one that was asked for."""
+_STARTING = threading.Lock()
+"""Held while a server of viser is started behind a gate."""
 
 
 class LocalServer(viser.ViserServer):
-    """A server that says nothing on the terminal and never asks an outside relay to forward it."""
+    """A server that says nothing on the terminal and never asks an outside relay to forward it.
+
+    Attributes:
+        gate: who is let in.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         """Listen.
@@ -27,12 +40,19 @@ class LocalServer(viser.ViserServer):
 
         Raises:
             OSError: if there is no such address, or none of many ports is free.
+            StudioError: if this version of viser does not go through the gate.
         """
         found = free_port(host, port)
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # whoever sends rubbish is just let go
         self._mark = -1
-        with contextlib.redirect_stdout(io.StringIO()):  # its banner
+        self.gate = PageGate(host)
+        with contextlib.redirect_stdout(io.StringIO()), _behind(self.gate):  # it prints a banner
             super().__init__(host=host, port=found, verbose=False)
+        if not self.gate.stands:
+            self.stop()
+            raise StudioError(f"viser {viser.__version__} cannot be guarded; install the version of requirements.lock")
+        self.gate.allowed = self._allows
+        self.gate.port = self.get_port()
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse to share the page."""
@@ -60,6 +80,30 @@ class LocalServer(viser.ViserServer):
     def mark(self) -> None:
         """Note that a frame is complete."""
         self._mark = self._websock_server.get_message_buffer().message_counter - 1
+
+    def _allows(self, number: str, value: Value) -> bool:
+        """Return whether an input may be set to a value; what belongs to one viewer alone are buttons of windows."""
+        handle = self.gui._gui_input_handle_from_uuid.get(number)
+        if handle is None:
+            return value is True
+        return input_allows(handle._impl.props, handle._impl.value, value)
+
+
+@contextlib.contextmanager
+def _behind(gate: PageGate) -> Iterator[None]:
+    """Let the server that viser starts in this block go through a gate.
+
+    viser has no option for it: it calls `websockets.asyncio.server.serve` itself. What it finds under that name is
+    exchanged while it starts, in viser's own module alone.
+    """
+    with _STARTING:
+        real = _infra.websockets
+        server = SimpleNamespace(**{**vars(real.asyncio.server), "serve": gate.serve})
+        _infra.websockets = cast(Any, SimpleNamespace(**{**vars(real), "asyncio": SimpleNamespace(server=server)}))
+        try:
+            yield
+        finally:
+            _infra.websockets = real
 
 
 @contextlib.contextmanager
