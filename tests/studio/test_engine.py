@@ -275,7 +275,7 @@ def test_a_flood_of_events_is_dropped_and_moves_are_joined() -> None:
         ('{"gaitway session": 1, "scene": "x: [", "ticks": 1}', "does not hold together"),
         ('{"gaitway session": 1, "ticks": 1}', "lacks its scene"),
         ('{"gaitway session": 1, "scene": "", "ticks": 1}\n{"tick": 0, "do": "x"}', "line 2"),
-        ('{"gaitway session": 1, "scene": "", "ticks": 1}\n[]', "line 2"),
+        ('{"gaitway session": 1, "scene": "", "ticks": 1}\n[]\n', "line 2"),
     ],
 )
 def test_files_that_are_no_sessions(tmp_path: Path, text: str, problem: str) -> None:

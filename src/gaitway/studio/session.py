@@ -259,7 +259,8 @@ def _lines(place: Path) -> list[str]:
     except (OSError, ValueError) as problem:
         raise FormatError(place, f"cannot be read: {problem}") from None
     lines = text.splitlines()
-    return lines[:-1] if len(lines) > 1 and not text.endswith("\n") else lines
+    torn = len(lines) > 1 and not text.endswith(("}", "\n"))
+    return lines[:-1] if torn else lines
 
 
 def _parsed(place: Path, lines: Iterable[str]) -> tuple[str, int, list[tuple[int, StudioEvent]]]:

@@ -36,8 +36,10 @@ LARGEST_MESSAGE = 1 << 16
 """Largest message of a viewer [bytes]; those of a page have a few hundred."""
 RATE, BURST = 500.0, 500.0
 """Number of messages a second that are taken from a viewer, and how many more at once."""
-MOST_LATE = 2_000
-"""A viewer that sends so many messages in a row faster than that is let go."""
+MOST_LATE = 1_000
+"""A viewer that sends so many messages faster than that, and never pauses, is let go."""
+_AT_ONCE = 10.0
+"""Number of messages that are waited for together."""
 _OPEN_S, _CLOSE_S, _PING_S = 5.0, 2.0, 20.0
 """Times for a handshake, for a goodbye, and between (and for) signs of life [s]."""
 _WILD = ("0.0.0.0", "::", "")
@@ -291,12 +293,15 @@ class GatedConnection(ServerConnection):
                 return message
 
     def _wait(self) -> float:
-        """Return how long the next message has to wait for this one [s]."""
+        """Count a message, and return how long it has to wait [s]."""
         now = time.monotonic()
         self._level = min(self._level + RATE * (now - self._then), BURST) - 1.0
         self._then = now
-        self._late = self._late + 1 if self._level < 0.0 else 0
-        return max(-self._level / RATE, 0.0)
+        if self._level < 0.0:
+            self._late += 1
+        elif self._level > 0.5 * BURST:
+            self._late = 0
+        return -self._level / RATE if self._level < -_AT_ONCE else 0.0
 
 
 def input_allows(properties: Any, now: Any, value: Any) -> bool:
