@@ -77,7 +77,8 @@ class Studio:
         self.folder = Path(FOLDER if folder is None else folder)
         if folder is not None:
             _make_folder(self.folder)
-        self._record, self.records = None if record is None else Path(record), []
+        self._record = None if record is None else Path(record)
+        self.records: list[Path] = []
         self._wanted: dict[str, Callable[[], None]] = {}
         self._saved, self._stopped = -_SAVED, False
         try:
@@ -217,7 +218,7 @@ class Studio:
         place = self.place(what, name)
         if not replace and client is not None and os.path.lexists(place):
             other = self.free_name(what, name)
-            answers = {
+            answers: dict[str, Callable[[], None]] = {
                 f"Save as {other}": partial(self._save_later, what, other, client),
                 "Replace it": partial(self._save_later, what, name, client, True),
                 "Cancel": lambda: None,

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import viser
+from viser._gui_handles import GuiModalHandle
 
 from gaitway.render.plan.scene_plan import scene_plan
 from gaitway.scene import load_scene
@@ -62,7 +63,7 @@ class PageWindows:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._open: dict[int, viser.GuiModalHandle] = {}
+        self._open: dict[int, GuiModalHandle] = {}
         self._drawing: set[int] = set()
 
     def show_gallery(self, client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
@@ -103,7 +104,7 @@ class PageWindows:
             self._open.pop(client.client_id, None)
 
     @contextmanager
-    def _window(self, client: viser.ClientHandle, title: str) -> Iterator[viser.GuiModalHandle]:
+    def _window(self, client: viser.ClientHandle, title: str) -> Iterator[GuiModalHandle]:
         """Open a window to be filled, in place of the one before."""
         with self._lock, sent_to(client):
             self._close(client, self._open.get(client.client_id))
@@ -112,7 +113,7 @@ class PageWindows:
                     self._open[client.client_id] = modal
                 yield modal
 
-    def _close(self, client: viser.ClientHandle, modal: viser.GuiModalHandle | None) -> None:
+    def _close(self, client: viser.ClientHandle, modal: GuiModalHandle | None) -> None:
         with self._lock, sent_to(client):
             if modal is not None and not modal.closed:
                 modal.close()
@@ -120,7 +121,7 @@ class PageWindows:
                 self._open.pop(client.client_id, None)
 
     def _chosen(
-        self, client: viser.ClientHandle, modal: viser.GuiModalHandle, answered: Callable[[], None], event: Any
+        self, client: viser.ClientHandle, modal: GuiModalHandle, answered: Callable[[], None], event: Any
     ) -> None:
         """Close a window and do what was chosen in it, once."""
         del event

@@ -274,7 +274,7 @@ class GatedConnection(ServerConnection):
         finally:
             self._gate.waiting.discard(self)
 
-    async def recv(self, decode: bool | None = None) -> Data:
+    async def recv(self, decode: bool | None = None) -> Data:  # type: ignore[override]
         """Return the next message that the page could have sent."""
         while True:
             data = await super().recv(decode)

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import viser
 from viser.infra import _infra
@@ -97,13 +97,14 @@ def _behind(gate: PageGate) -> Iterator[None]:
     exchanged while it starts, in viser's own module alone.
     """
     with _STARTING:
-        real = _infra.websockets
+        module: Any = _infra
+        real = module.websockets
         server = SimpleNamespace(**{**vars(real.asyncio.server), "serve": gate.serve})
-        _infra.websockets = cast(Any, SimpleNamespace(**{**vars(real), "asyncio": SimpleNamespace(server=server)}))
+        module.websockets = SimpleNamespace(**{**vars(real), "asyncio": SimpleNamespace(server=server)})
         try:
             yield
         finally:
-            _infra.websockets = real
+            module.websockets = real
 
 
 @contextlib.contextmanager
