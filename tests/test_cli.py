@@ -183,6 +183,43 @@ def test_an_interrupted_film_leaves_nothing(number: int, code: int, tmp_path: Pa
     assert [p.name for p in tmp_path.iterdir()] == ["long.bvh"]
 
 
+STUCK = """
+import sys, time
+from gaitway.cli import interrupt
+from gaitway.core.files import atomic_folder, atomic_write
+interrupt.PATIENCE_S = 0.5
+interrupt.handle_signals()
+with atomic_write("film.mp4") as file, atomic_folder("pictures") as folder:
+    (folder / "1.png").write_bytes(b"begun")
+    file.write(b"begun")
+    print("begun", flush=True)
+    while True:
+        try:
+            time.sleep(60.0)
+        except BaseException:
+            pass  # as a kernel that does not listen
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX systems")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_does_not_listen_is_ended_and_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            assert len(list(tmp_path.iterdir())) == 2
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == code
+    assert errors == ("interrupted\n" if number == signal.SIGINT else "")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks(unbuffered: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,8 +202,9 @@ def test_bad_input() -> None:
         crowd.add([[5.0, 0.0, 0.0]], np.zeros((2, 2)))
     with pytest.raises(TreeError, match="finite numbers"):
         crowd.add([[np.nan, 0.0, 0.0]], [[0.0, 0.0]])
-    with pytest.raises(TreeError, match="above 0"):
-        crowd.step(0.0)
+    for time in (0.0, -1.0, np.nan, np.inf, 1e6):
+        with pytest.raises(TreeError, match="above 0 and at most 600"):
+            crowd.step(time)
     trees = forest().trees
     with pytest.raises(TreeError, match="no tree for those who stand"):
         LiveEngine(prepared_in(OPEN), Forest({"walk": trees["walk"]}))

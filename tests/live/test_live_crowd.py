@@ -398,6 +398,8 @@ def test_bad_calls(crowd: LiveCrowd) -> None:
         (lambda: crowd.remove_obstacle(3), "no obstacle 3"),
         (lambda: crowd.remove_mover(3), "no mover 3"),
         (lambda: crowd.step(0.0), "above 0"),
+        (lambda: crowd.step(np.nan), "above 0"),
+        (lambda: crowd.step(1e6), "at most 600"),
         (lambda: crowd.joints(library="horse"), "no library 'horse'"),
         (lambda: crowd.add((5.0, 5.0, 0.0), (0.0, 0.0), tolerance=-1.0), "tolerance"),
     ):
