@@ -16,7 +16,7 @@ from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost
 from gaitway.cast import generating
 from gaitway.cast.catalog import load_cast
 from gaitway.cast.horse.body import HorseStyle
-from gaitway.core import cache
+from gaitway.core import cache, sources
 from gaitway.core.errors import LibraryError
 from gaitway.core.sources import source_files
 from gaitway.library import Behavior, BehaviorGraph, Library, body_discs, reach
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache in which everything is worth keeping, though somebody edits the sources meanwhile."""
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path))
     monkeypatch.setattr(cache, "WORTH_KEEPING", 0.0)
-    monkeypatch.setattr(cache, "_BEGAN", math.inf)
+    monkeypatch.setattr(sources, "_BEGAN", math.inf)
     return tmp_path
 
 

@@ -164,7 +164,7 @@ def test_trees_of_a_forest_share_their_moves() -> None:
 def test_a_second_process_loads_what_the_first_one_grew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path))
     monkeypatch.setattr("gaitway.core.cache.WORTH_KEEPING", 0.0)
-    monkeypatch.setattr("gaitway.core.cache._BEGAN", np.inf)
+    monkeypatch.setattr("gaitway.core.sources._BEGAN", np.inf)
     table = small_table(WALKER)
     grown = grow_forest(table, ["walk"], Budget(400))
     assert len(list(tmp_path.glob("tree-*.npz"))) == 1

@@ -19,7 +19,7 @@ from variation_takes import SMALL, make_takes
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path))
     monkeypatch.setattr("gaitway.core.cache.WORTH_KEEPING", 0.0)
-    monkeypatch.setattr("gaitway.core.cache._BEGAN", np.inf)  # files may be edited while tests run
+    monkeypatch.setattr("gaitway.core.sources._BEGAN", np.inf)  # files may be edited while tests run
     return tmp_path
 
 
