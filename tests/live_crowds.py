@@ -38,7 +38,9 @@ def walker() -> Library:
 @cache
 def prepared_in(world: World) -> PreparedLibrary:
     """The walker in a world."""
-    who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions())
+    who = Character(
+        name="live", start=(0.0, 0.0, 0.0), goal=(0.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions()
+    )
     return planning_context(world, {LibraryRef(): walker()}).prepared(who)
 
 

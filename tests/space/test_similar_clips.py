@@ -36,7 +36,9 @@ OPEN = World((-10.0, -10.0, 20.0, 10.0))
 
 
 def prepared_for(library: Library, world: World = OPEN) -> PreparedLibrary:
-    who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
+    who = Character(
+        name="ada", start=(0.0, 0.0, 0.0), goal=(1.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions()
+    )
     return planning_context(world, {LibraryRef(): library}).prepared(who)
 
 

@@ -44,7 +44,9 @@ FRAME = 1.0 / 30.0
 
 
 def prepared_for(library: Library, world: World) -> PreparedLibrary:
-    who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
+    who = Character(
+        name="ada", start=(0.0, 0.0, 0.0), goal=(1.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions()
+    )
     return planning_context(world, {LibraryRef(): library}).prepared(who)
 
 

@@ -132,7 +132,14 @@ def test_ways_cost_little_more_than_those_of_a_search() -> None:
     """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
     world = World(bounds=(-16.0, -16.0, 16.0, 16.0))
     prepared = planning_context(world).prepared(
-        Character("ada", (0.0, 0.0, 0.0), (5.0, 0.0), None, LibraryRef(), PlanOptions())
+        Character(
+            name="ada",
+            start=(0.0, 0.0, 0.0),
+            goal=(5.0, 0.0),
+            goal_heading=None,
+            library=LibraryRef(),
+            plan=PlanOptions(),
+        )
     )
     forest, rng = grow_forest(prepared.table), np.random.default_rng(5)
     for root, before in (("stand", None), ("walk", "walk_forward")):

@@ -70,7 +70,9 @@ def walker(take: Take, index: int, bodies: Bodies) -> AuditedCharacter:
     times = take.start(index) + np.arange(len(clip)) / clip.fps
     clip = with_points(clip)
     axes = axes_of(body, positions, world)
-    return AuditedCharacter(take, index, clip, body, times, positions, axes, thick)
+    return AuditedCharacter(
+        take=take, index=index, clip=clip, body=body, times=times, positions=positions, segments=axes, thick=thick
+    )
 
 
 def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:

@@ -98,9 +98,15 @@ class _SearchRun:
         if best is None:
             return self.failed(code)
         return SearchResult(
-            Status.FOUND, best, self.expanded, self.checks, self.seconds, best.end_pose, self.away(best.end_pose),
+            status=Status.FOUND,
+            plan=best,
+            expanded=self.expanded,
+            checks=self.checks,
+            seconds=self.seconds,
+            closest=best.end_pose,
+            remaining=self.away(best.end_pose),
             found_by=FOUND_BY,
-        )  # fmt: skip
+        )
 
     @property
     def seconds(self) -> float:
@@ -177,7 +183,16 @@ class _SearchRun:
     def _refused(self, reason: str, blocker: str) -> SearchResult:
         start, away = self.query.start, self.away(self.query.start)
         return SearchResult(
-            Status.NO_PATH, None, self.expanded, self.checks, self.seconds, start, away, {blocker: 1}, reason, FOUND_BY
+            status=Status.NO_PATH,
+            plan=None,
+            expanded=self.expanded,
+            checks=self.checks,
+            seconds=self.seconds,
+            closest=start,
+            remaining=away,
+            blockers={blocker: 1},
+            reason=reason,
+            found_by=FOUND_BY,
         )
 
     def _worst_place(self) -> tuple[float, float]:
@@ -205,7 +220,16 @@ class _SearchRun:
         if code == GOING:
             status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)
         return SearchResult(
-            status, plan, self.expanded, self.checks, self.seconds, closest, remaining, blockers, reason, FOUND_BY
+            status=status,
+            plan=plan,
+            expanded=self.expanded,
+            checks=self.checks,
+            seconds=self.seconds,
+            closest=closest,
+            remaining=remaining,
+            blockers=blockers,
+            reason=reason,
+            found_by=FOUND_BY,
         )
 
     def _foremost(self) -> int:

@@ -31,7 +31,15 @@ _RADIUS = 0.5
 
 def prepared_person(world: World, speed: str | float = "normal") -> PreparedLibrary:
     """Return the built-in person, prepared for a world."""
-    who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions(), speed=speed)
+    who = Character(
+        name="live",
+        start=(0.0, 0.0, 0.0),
+        goal=(0.0, 0.0),
+        goal_heading=None,
+        library=LibraryRef(),
+        plan=PlanOptions(),
+        speed=speed,
+    )
     return planning_context(world).prepared(who)
 
 

@@ -150,7 +150,15 @@ class CrowdLibraries:
 
     def open(self, kind: LibraryKind) -> None:
         """Prepare a library at a speed, and give it to the engine."""
-        who = Character("anyone", (0.0, 0.0, 0.0), (0.0, 0.0), None, kind.ref, self._plan, speed=kind.speed)
+        who = Character(
+            name="anyone",
+            start=(0.0, 0.0, 0.0),
+            goal=(0.0, 0.0),
+            goal_heading=None,
+            library=kind.ref,
+            plan=self._plan,
+            speed=kind.speed,
+        )
         prepared = self._context.prepared(who)
         self.loaded[kind.ref] = self._context.libraries[kind.ref]
         passed = tuple(special for special in self.special if special in prepared.table.kinds)

@@ -97,7 +97,16 @@ def _build(what: SnapSet, seed: int) -> _Built | None:
     report = audited(graph, seed)
     worst = [0.0 if found is None else found.value for found in (report[r].worst for r in ("continuity", "skate"))]
     faults = sum(f.row in ("continuity", "skate") for f in report.violations)
-    return _Built(what, graph, seconds, measure_cuts(graph), slides(graph), sinks(graph), (worst[0], worst[1]), faults)
+    return _Built(
+        what=what,
+        graph=graph,
+        seconds=seconds,
+        cuts=measure_cuts(graph),
+        slides=slides(graph),
+        sinks=sinks(graph),
+        audit=(worst[0], worst[1]),
+        faults=faults,
+    )
 
 
 def _graph_row(source: str, one: _Built) -> dict[str, Any]:

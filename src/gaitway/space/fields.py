@@ -137,7 +137,14 @@ class WorldFields:
             specials=_specials(world, kinds, listed),
         )
         return WorldFields(
-            world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles, _run_ups(world, reaches)
+            world=world,
+            spec=spec,
+            kinds=kinds,
+            arrays=arrays,
+            specials=tuple(o for _, _, o in listed),
+            parts=parts,
+            troubles=troubles,
+            run_ups=_run_ups(world, reaches),
         )
 
     @cached_property

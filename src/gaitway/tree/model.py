@@ -141,7 +141,17 @@ def compact(moves: Moves, region: Region, parents: npt.NDArray[np.int32], action
     places, headings, prices = kernels.rounded(full, place_step, cost_step)
     for array in (links, ends, places, headings, prices):
         array.setflags(write=False)
-    return Tree(moves, region, links, ends, places, headings, prices, place_step, cost_step)
+    return Tree(
+        moves=moves,
+        region=region,
+        links=links,
+        ends=ends,
+        places=places,
+        headings=headings,
+        prices=prices,
+        place_step=place_step,
+        cost_step=cost_step,
+    )
 
 
 def _shown(array: npt.NDArray[_Number]) -> npt.NDArray[_Number]:

@@ -246,7 +246,16 @@ def _stance(
     terrain = float(world.ground(place[:2]))
     over = float(world.standing_height(place[:2])) - terrain
     if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
-        return TerrainStance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3), np.zeros(3))
+        return TerrainStance(
+            start=start,
+            stop=stop,
+            level=level,
+            place=place,
+            turn=np.zeros(3),
+            rise=terrain + over - level,
+            move=np.zeros(3),
+            toes=np.zeros(3),
+        )
     middle = foot[(start + stop) // 2]
     ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
     ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
@@ -259,7 +268,16 @@ def _stance(
     move, height, pitch, roll = _footprint(place[:2], ahead, along, world)
     up, normal = np.append(-own * ahead, 1.0), np.append(-pitch * ahead - roll * across, 1.0)
     turn = rotations.to_rotation_vector(rotations.between(up, normal))
-    stance = TerrainStance(start, stop, level, place, turn, height - level, np.append(move * ahead, 0.0), np.zeros(3))
+    stance = TerrainStance(
+        start=start,
+        stop=stop,
+        level=level,
+        place=place,
+        turn=turn,
+        rise=height - level,
+        move=np.append(move * ahead, 0.0),
+        toes=np.zeros(3),
+    )
     return replace(stance, toes=_toe_turn(stance, rest, used, across, world))
 
 

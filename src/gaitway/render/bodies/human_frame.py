@@ -91,7 +91,17 @@ def person_look(seed: int) -> PersonLook:
         if feminine
         else (("short", "crop", "bald", "bob"), (0.55, 0.28, 0.12, 0.05))
     )
-    return PersonLook(girth, shoulders, hips, belly, bust, sleeves, legs, hem, str(rng.choice(hairs, p=shares)))
+    return PersonLook(
+        girth=girth,
+        shoulders=shoulders,
+        hips=hips,
+        belly=belly,
+        bust=bust,
+        sleeves=sleeves,
+        legs=legs,
+        hem=hem,
+        hair=str(rng.choice(hairs, p=shares)),
+    )
 
 
 _LEG = 0.85

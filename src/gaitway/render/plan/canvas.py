@@ -121,7 +121,7 @@ class Canvas:
     def wish(self, text: str, place: npt.ArrayLike, size: float, color: str, gap: float, halo: str | None) -> None:
         """Ask for words near a point [m]."""
         x, y = self.pixels(place)
-        self.wishes.append(Wish(text, float(x), float(y), size, color, gap, halo))
+        self.wishes.append(Wish(text=text, x=float(x), y=float(y), size=size, color=color, gap=gap, halo=halo))
 
     def finished(self) -> Image.Image:
         """Return the map in its final size, without words."""

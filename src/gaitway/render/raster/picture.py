@@ -222,6 +222,17 @@ def draw_labels(picture: npt.NDArray[np.uint8], labels: Sequence[Label], camera:
         x, y, depth = (float(v) for v in camera.project(label.place, image.size))
         if (depth > _NEAR or camera.span is not None) and 0.0 <= x <= image.width and 0.0 <= y <= image.height:
             size = label.size or max(11, image.height // 40)
-            wishes.append(Wish(label.text, x, y, size, label.color, 0.3 * size, label.halo, label.anchor))
+            wishes.append(
+                Wish(
+                    text=label.text,
+                    x=x,
+                    y=y,
+                    size=size,
+                    color=label.color,
+                    gap=0.3 * size,
+                    halo=label.halo,
+                    anchor=label.anchor,
+                )
+            )
     write(ImageDraw.Draw(image), LabelPlacer(image.width, image.height).place(wishes, keep=True))
     return np.asarray(image)

@@ -49,8 +49,17 @@ def covered(tree: Tree, cell: float) -> Tree:
     first, last = (rows.min(), columns.min()), (rows.max() + 1, columns.max() + 1)
     origin = wide.spec.origin[0] + cell * float(first[1]), wide.spec.origin[1] + cell * float(first[0])
     region = Region.mask(counts[first[0] : last[0], first[1] : last[1]] > 0, origin, cell)
-    return Tree(tree.moves, region, tree.links, tree.ends, tree.places, tree.headings, tree.prices,
-                tree.place_step, tree.cost_step)  # fmt: skip
+    return Tree(
+        moves=tree.moves,
+        region=region,
+        links=tree.links,
+        ends=tree.ends,
+        places=tree.places,
+        headings=tree.headings,
+        prices=tree.prices,
+        place_step=tree.place_step,
+        cost_step=tree.cost_step,
+    )
 
 
 def square_of(moves: Moves, levels: int, cell: float | None = None) -> Region:

@@ -139,7 +139,15 @@ class TreeSearch:
             steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
         pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
         plan = Plan(steps, pose, end, cost)
-        return SearchResult(_FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
+        return SearchResult(
+            status=_FOUND,
+            plan=plan,
+            expanded=candidates,
+            checks=tested,
+            seconds=time.perf_counter() - began,
+            closest=pose,
+            remaining=away,
+        )
 
     def find_many(
         self, fields: WorldFields, starts: FloatArray, goals: FloatArray, tolerance: float = 0.5,

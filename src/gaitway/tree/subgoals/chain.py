@@ -97,7 +97,15 @@ class SubgoalChain:
             return None
         away = math.dist(plan.end_pose[:2], query.goal)
         seconds = time.perf_counter() - began
-        return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
+        return SearchResult(
+            status=Status.FOUND,
+            plan=plan,
+            expanded=legs.looked_at,
+            checks=legs.tested,
+            seconds=seconds,
+            closest=plan.end_pose,
+            remaining=away,
+        )
 
     def _chain(self, query: Query, traffic: TrafficView | None, shift: bool) -> Plan | None:
         """Find legs one after another, by depth-first search; if none leads on, stop, wait, or go back a stage.
