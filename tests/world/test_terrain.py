@@ -134,6 +134,12 @@ def _png(mode, size=(4, 4)):
     return make
 
 
+def torn_header(path):
+    """A header whose bracket is never closed, which NumPy takes for Python source."""
+    np.save(path, np.zeros((2, 3)))
+    return path.read_bytes().replace(b"}", b" ")
+
+
 @pytest.mark.parametrize(
     ("name", "make", "message"),
     [
@@ -145,6 +151,7 @@ def _png(mode, size=(4, 4)):
         ("large.png", _png("1", (5000, 5000)), "5000 by 5000 heights; at most"),
         ("rubbish.png", lambda p: p.write_bytes(b"rubbish" * 99), "not a whole PNG"),
         ("empty.npy", lambda p: p.write_bytes(b""), "not a whole NPY"),
+        ("torn.npy", lambda p: p.write_bytes(torn_header(p)), "not a whole NPY"),
         ("rubbish.npy", lambda p: p.write_bytes(b"rubbish" * 99), "not a whole NPY"),
         ("pickle.npy", lambda p: np.save(p, np.array([[{}]], object), allow_pickle=True), "holds object"),
         ("text.npy", lambda p: np.save(p, np.array([["a"]])), "heights are a 2D array of numbers"),

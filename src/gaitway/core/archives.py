@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from tokenize import TokenError
+from typing import IO, Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -237,14 +238,29 @@ def _members(path: Path, archive: zipfile.ZipFile, kind: ArchiveFormat) -> dict[
     return sizes
 
 
+def read_array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, order (True: by columns) and type of an array from the start of a .npy file.
+
+    Raises:
+        ValueError: if it is none. NumPy parses the header as Python source, so that damage is a syntax error of many
+            kinds there.
+    """
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"version {version} of the .npy format is not used here")
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return read(file)
+    except (SyntaxError, TokenError, TypeError, RecursionError, EOFError) as problem:
+        raise ValueError(f"damaged header of an array ({_one_line(problem)})") from None
+
+
 def _read(path: Path, archive: zipfile.ZipFile, name: str, spec: Spec, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
     """Read one array, whose type and shape are checked against `spec` before memory is allocated."""
     if name not in sizes:
         raise FormatError(path, f"lacks the array '{name}'")
     with archive.open(f"{name}.npy") as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise FormatError(path, f"array '{name}' is in a version of the .npy format that is not used here")
-        shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
+        shape, by_column, dtype = read_array_header(file)
         wanted, kinds = spec
         fits = len(shape) == len(wanted) and all(w in (None, n) for w, n in zip(wanted, shape, strict=True))
         if dtype.hasobject or dtype.str not in kinds.split() or not fits or (by_column and len(shape) > 1):

@@ -31,6 +31,8 @@ _FADE_SLACK = 1e-4
 """Greatest overlap of a fade with the next segment [s]; the earlier segment is not visible by then."""
 MAX_FACTS = 16_000_000
 """Greatest length of the facts [characters of JSON]."""
+MAX_ROOT = 100_000.0
+"""Greatest coordinate of a root in a clip [m], as in scenes; checks of a path take memory for each centimetre."""
 MAX_CHARACTERS = 1_000_000
 MAX_SEGMENTS = 100_000_000
 """Limits on what a file may ask for: characters and segments."""
@@ -295,8 +297,8 @@ def index_of(names: Sequence[str], name: str) -> int:
 def single_precision(clip: Clip) -> Clip:
     """Return the clip rounded to single precision; the same object if it is so already."""
     roots, local = clip.root_positions.astype(np.float32), clip.rotations.astype(np.float32)
-    if not np.isfinite(roots).all():
-        raise TakeError(f"clip '{clip.name}' has root positions too large for single precision")
+    if not (np.abs(roots) <= MAX_ROOT).all():
+        raise TakeError(f"clip '{clip.name}' has root positions beyond {MAX_ROOT:,.0f} m; coordinates end there")
     if np.array_equal(roots, clip.root_positions) and np.array_equal(local, clip.rotations):
         return clip
     return replace(clip, root_positions=roots.astype(np.float64), rotations=local.astype(np.float64))

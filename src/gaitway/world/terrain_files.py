@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from gaitway.core.archives import read_array_header
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError, WorldError
 from gaitway.core.files import open_file
@@ -77,9 +78,7 @@ def _read_png(path: Path, file: BinaryIO) -> FloatArray:
 
 def _read_npy(path: Path, file: BinaryIO) -> npt.NDArray[np.float64]:
     try:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
+        shape, _, dtype = read_array_header(file)
         if dtype.kind not in "fiu" or len(shape) != 2:
             raise FormatError(path, f"holds {dtype} of shape {shape}; heights are a 2D array of numbers")
         _check_size(path, shape[1], shape[0])
