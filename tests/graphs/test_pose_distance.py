@@ -11,8 +11,8 @@ from gaitway.core import planar
 from gaitway.core.errors import GraphError
 from gaitway.graphs import _distance_kernels as kernels
 from gaitway.graphs.clouds import BodyPoints, body_points, joined, point_clouds
-from gaitway.graphs.distance import aligning_moves, distances, pair_distances
-from gaitway.graphs.minima import corpus_minima, local_minima
+from gaitway.graphs.distance import DISTANCE_STEP, aligning_moves, distances, pair_distances
+from gaitway.graphs.minima import corpus_minima, first_least, local_minima
 from gaitway.motion.editing import mirror, move, resample, slice_frames
 from strategies import planar_poses
 
@@ -69,10 +69,33 @@ def test_aligning_carries_one_onto_the_other(pose: np.ndarray) -> None:
 
 
 def test_clips_in_blocks_are_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To a step of the distances, should one lie between two steps."""
     whole = distances(CLOUDS, OTHER)
     monkeypatch.setattr("gaitway.graphs.distance.BLOCK", 17)
-    assert np.abs(distances(CLOUDS, OTHER) - whole).max() < 1e-6
-    assert np.abs(distances(CLOUDS, CLOUDS) - distances(CLOUDS, point_clouds(WALK))).max() < 1e-6
+    parts = distances(CLOUDS, OTHER)
+    assert np.abs(parts - whole).max() <= DISTANCE_STEP
+    assert (parts != whole).mean() < 1e-3
+    assert np.abs(distances(CLOUDS, CLOUDS) - distances(CLOUDS, point_clouds(WALK))).max() <= DISTANCE_STEP
+
+
+def test_distances_are_whole_steps_and_their_sums_exact() -> None:
+    matrix = distances(CLOUDS, OTHER).astype(np.float64)
+    steps = matrix / DISTANCE_STEP
+    assert np.array_equal(steps, np.rint(steps))
+    exact = np.array([pair_distances(CLOUDS, np.full(len(OTHER), i), OTHER, np.arange(len(OTHER))) for i in (0, 31)])
+    assert np.abs(matrix[[0, 31]] - exact).max() <= 0.51 * DISTANCE_STEP
+    assert np.array_equal(matrix.sum(axis=1), matrix[:, ::-1].cumsum(axis=1)[:, -1])
+
+
+def test_of_frames_that_are_equally_near_the_first_counts() -> None:
+    """A motion and its copy elsewhere are equal but for rounding, which chooses nothing."""
+    clouds = joined([CLOUDS, point_clouds(move(WALK, (37.0, -12.0, 2.0)))])
+    assert np.abs(distances(clouds, clouds).diagonal(len(CLOUDS))).max() == 0.0
+    found = corpus_minima(clouds, 0.01, 9)
+    same = found.columns - found.rows == len(CLOUDS)
+    assert found.rows[same].tolist() == [int(np.flatnonzero(CLOUDS.valid)[0])]
+    assert first_least([3.0, 1.0 + 1e-12, 1.0], 1e-9) == 1
+    assert first_least([np.inf, np.inf], 1e-9) == 0
 
 
 def test_windows_count_speed() -> None:
@@ -108,7 +131,10 @@ def test_minima_against_a_plain_loop() -> None:
 @pytest.mark.parametrize("block", [13, 50, 4096])
 def test_tiles_find_all_minima_of_the_whole(block: int) -> None:
     clouds = joined([CLOUDS, OTHER, point_clouds(move(WALK, (1.0, 2.0, 3.0)))])
-    whole = local_minima(distances(clouds, clouds, ends=False), 0.08)
+    every = np.arange(len(clouds))
+    exact = np.array([pair_distances(clouds, np.full(len(clouds), i), clouds, every) for i in every])
+    exact[~clouds.valid] = exact[:, ~clouds.valid] = np.inf
+    whole = local_minima(DISTANCE_STEP * np.rint(exact / DISTANCE_STEP), 0.08)
     wanted = {(i, j) for i, j in zip(whole.rows.tolist(), whole.columns.tolist(), strict=True) if i + 9 <= j}
     calls: list[tuple[int, int | None]] = []
     found = corpus_minima(clouds, 0.08, 9, block=block, progress=lambda what, done, total: calls.append((done, total)))
@@ -121,14 +147,14 @@ def test_tiles_find_all_minima_of_the_whole(block: int) -> None:
 
 def test_kernels_against_numpy() -> None:
     rng = np.random.default_rng(0)
-    re, im, h = (rng.normal(size=(5, 7)).astype(np.float32) for _ in range(3))
+    re, im, h = (rng.normal(size=(5, 7)) for _ in range(3))
     own_a, own_b = 9.0 + rng.random(5), 9.0 + rng.random(7)
     valid = np.array([True, True, False, True, True])
     out = np.empty((5, 7), dtype=np.float32)
-    kernels.to_distances(re, im, h, own_a, own_b, valid, np.ones(7, dtype=bool), out)
-    twin = np.sqrt(own_a[:, None] + own_b - 2.0 * (np.hypot(re, im) + h))
+    kernels.to_distances(re, im, h, own_a, own_b, valid, np.ones(7, dtype=bool), 0.25, out)
+    twin = 0.25 * np.rint(np.sqrt(own_a[:, None] + own_b - 2.0 * (np.hypot(re, im) + h)) / 0.25)
     twin[2] = np.inf
-    assert np.allclose(out, twin, atol=1e-5)
+    assert np.array_equal(out, twin)
     rows, columns = np.empty((2, 2), dtype=np.int64)
     below = np.array([[0.5, 2.0, 0.1], [0.2, 3.0, 4.0]], dtype=np.float32)
     assert kernels.small_entries(below, 1.0, rows, columns) == 3

@@ -16,13 +16,14 @@ X, Y, Z = range(3)
 
 @kernel(parallel=True)
 def to_distances(
-    real: SingleArray,
-    imaginary: SingleArray,
-    heights: SingleArray,
+    real: FloatArray,
+    imaginary: FloatArray,
+    heights: FloatArray,
     own_a: FloatArray,
     own_b: FloatArray,
     valid_a: BoolArray,
     valid_b: BoolArray,
+    step: float,
     out: SingleArray,
 ) -> None:
     """Compute the distances of clouds from their inner products.
@@ -35,6 +36,7 @@ def to_distances(
         own_b: Squared length of each cloud of b [m^2]; (B,).
         valid_a: Clouds of a to compare; (A,). Distances of other clouds are infinite.
         valid_b: Clouds of b to compare; (B,).
+        step: Distances are whole multiples of it [m].
         out: Receives distances [m]; (A, B).
     """
     for i in numba.prange(real.shape[0]):
@@ -42,7 +44,7 @@ def to_distances(
             re, im = real[i, j], imaginary[i, j]
             inner = math.sqrt(re * re + im * im) + heights[i, j]
             squared = own_a[i] + own_b[j] - 2.0 * inner
-            length = math.sqrt(max(squared, 0.0))
+            length = step * math.floor(math.sqrt(max(squared, 0.0)) / step + 0.5)
             out[i, j] = length if valid_a[i] and valid_b[j] else np.inf
 
 

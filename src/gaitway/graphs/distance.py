@@ -4,6 +4,11 @@ With centred clouds as complex numbers, the best turn is the phase of their inne
 |a|^2 + |b|^2 - 2 |<a, b>| for the horizontal parts, plus the squared differences in height. So the distances of all
 pairs of frames are three matrix products. A distance is the root of a weighted mean square [m]; the paper's sum is its
 square.
+
+How a matrix product rounds depends on the processor, on its threads and on the sizes of the matrices. So products are
+of double precision, and distances are rounded to whole steps of `DISTANCE_STEP`: blocks of any size give the same
+distances, and what is equal but for rounding is equal. The step is a power of two, so sums of distances are exact in
+any order.
 """
 
 from __future__ import annotations
@@ -19,20 +24,22 @@ from gaitway.graphs import _distance_kernels
 from gaitway.graphs.clouds import Clouds, check_alike
 
 BLOCK = 2048
-"""Number of rows and columns of a block that is computed at once; three products of that size take 50 MB."""
+"""Number of rows and columns of a block that is computed at once; three products of that size take 100 MB."""
+DISTANCE_STEP = 2.0**-20
+"""Step of distances in a matrix [m], about a micrometre: far above rounding errors, far below what a pose shows."""
 _DOUBTFUL = 1e-3
-"""Distance below which distances are computed again in double precision [m]; single precision errs by 0.1 mm."""
+"""Distance below which distances are computed again, without differences of large numbers [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Clouds of N frames as rows for matrix products, in single precision."""
+    """Clouds of N frames as rows for matrix products."""
 
-    level: SingleArray
+    level: FloatArray
     """Horizontal parts: real parts, then imaginary parts [m]; (N, 2 K)."""
-    crossed: SingleArray
+    crossed: FloatArray
     """Horizontal parts, turned by a quarter: imaginary parts, then negative real parts [m]; (N, 2 K)."""
-    heights: SingleArray
+    heights: FloatArray
     """Heights over the reference heights [m]; (N, K)."""
     own: FloatArray
     """Squared length of each cloud [m^2]; (N,)."""
@@ -43,7 +50,7 @@ class Features:
 def reference_heights(clouds: Clouds) -> FloatArray:
     """Return the mean height of every point of a window, times the square root of its weight [m]; (K,).
 
-    Subtracted from both clouds it changes no distance, and leaves small numbers that single precision holds well.
+    Subtracted from both clouds it changes no distance, and leaves small numbers, whose products round little.
     """
     mean = np.tile(clouds.track[..., 2].mean(axis=0), clouds.window)
     return np.asarray(mean * np.sqrt(clouds.weights))
@@ -61,24 +68,24 @@ def features(clouds: Clouds, frames: IntArray, reference: FloatArray, *, ends: b
     level, heights = clouds.centred(frames)
     heights = heights - reference
     own = np.sum(level.real**2, axis=1) + np.sum(level.imag**2, axis=1) + np.sum(heights**2, axis=1)
-    re, im = level.real.astype(np.float32), level.imag.astype(np.float32)
+    re, im = level.real, level.imag
     valid = np.ones(len(frames), dtype=bool) if ends else clouds.valid[frames]
-    return Features(np.hstack([re, im]), np.hstack([im, -re]), heights.astype(np.float32), own, valid)
+    return Features(np.hstack([re, im]), np.hstack([im, -re]), heights, own, valid)
 
 
 def feature_distances(a: Features, b: Features) -> SingleArray:
-    """Return the distances of all rows of one to all rows of the other [m]; (A, B)."""
+    """Return the distances of all rows of one to all rows of the other, in steps of `DISTANCE_STEP` [m]; (A, B)."""
     out = np.empty((len(a.own), len(b.own)), dtype=np.float32)
     # <a, conj b> = (ax bx + ay by) + i (ay bx - ax by)
     real, imaginary = read_only(a.level @ b.level.T), read_only(a.crossed @ b.level.T)
     heights = read_only(a.heights @ b.heights.T)
     own, valid = (read_only(a.own), read_only(b.own)), (read_only(a.valid), read_only(b.valid))
-    _distance_kernels.to_distances(real, imaginary, heights, *own, *valid, out)
+    _distance_kernels.to_distances(real, imaginary, heights, *own, *valid, DISTANCE_STEP, out)
     return out
 
 
 def distances(a: Clouds, b: Clouds, *, ends: bool = True) -> SingleArray:
-    """Return the distances of every frame of one to every frame of the other [m]; (A, B), single precision.
+    """Return the distances of every frame of one to every frame of the other, in whole steps [m]; (A, B).
 
     Args:
         a: Clouds of any number of clips.
@@ -104,7 +111,7 @@ def distances(a: Clouds, b: Clouds, *, ends: bool = True) -> SingleArray:
 
 
 def corrected(matrix: SingleArray, a: Clouds, row: int, b: Clouds, column: int) -> SingleArray:
-    """Compute the smallest distances of a matrix again in double precision.
+    """Compute the smallest distances of a matrix again, frame by frame.
 
     Args:
         matrix: Distances of frames from `row` on of `a` to frames from `column` on of `b` [m]; changed in place.
@@ -122,7 +129,7 @@ def corrected(matrix: SingleArray, a: Clouds, row: int, b: Clouds, column: int) 
         places = np.empty((2, count), dtype=np.int64)
         _distance_kernels.small_entries(read_only(matrix), _DOUBTFUL, places[0], places[1])
     i, j = places[:, :count]
-    matrix[i, j] = pair_distances(a, row + i, b, column + j)
+    matrix[i, j] = DISTANCE_STEP * np.rint(pair_distances(a, row + i, b, column + j) / DISTANCE_STEP)
     return matrix
 
 

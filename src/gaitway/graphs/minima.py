@@ -2,7 +2,8 @@
 
 The matrix of distances of a long corpus does not fit into memory. So its tiles are computed one after another, and only
 the last two rows and columns are kept for the next tiles. An entry is tested when all its neighbours are known, so no
-minimum is lost or found twice.
+minimum is lost or found twice. Distances are whole steps (`gaitway.graphs.distance`), and of equal ones the first in
+reading order counts, so tiles of any size find the same minima.
 """
 
 from __future__ import annotations
@@ -52,6 +53,17 @@ def local_minima(matrix: npt.ArrayLike, below: float = np.inf) -> Minima:
     """
     values = np.asarray(matrix, dtype=np.float32)
     return part_minima(values, below, (0, values.shape[0]), (0, values.shape[1]))
+
+
+def first_least(values: npt.ArrayLike, within: float) -> int:
+    """Return the index of the first value that is at most `within` above the least; rounding does not choose.
+
+    Args:
+        values: Numbers, at least one; (N,).
+        within: Difference that does not count.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    return int(np.flatnonzero(array <= array.min() + within)[0])
 
 
 def part_minima(matrix: SingleArray, below: float, rows: tuple[int, int], columns: tuple[int, int]) -> Minima:

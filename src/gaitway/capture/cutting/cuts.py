@@ -17,6 +17,7 @@ from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.capture.takes import CaptureEvent, MotionPhase, PreparedTake, SpecialMotion
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.graphs.minima import first_least
 
 SHORTEST_S, LONGEST_S = 0.25, 6.0
 """Least and largest duration of a piece [s]."""
@@ -30,6 +31,8 @@ _WAITING = 0.5
 """Cost of a longer piece around a special motion, in radii for each second [1/s]."""
 _SPEED_SHARE, _SPEED_SLACK = 1.35, 0.15
 """Largest ratio of the speeds of a frame and its hub, and the tolerance added to it, for a leg of 0.85 m [m/s]."""
+_ALIKE = 1e-6
+"""Difference of two distances, in radii, that is rounding."""
 _OTHER_SHARE = 0.3
 """Largest share of a piece that is neither gait nor standing."""
 
@@ -93,7 +96,7 @@ class HubDistances:
         if not rows:
             return None
         column = self.ratios[rows, self.pose_index.frame(take, frame)]
-        k = int(np.argmin(column))
+        k = first_least(column, _ALIKE)
         return self.hubs[rows[k]], float(column[k])
 
     def as_fast(self, hub: CaptureHub, frame: int) -> bool:
@@ -245,7 +248,7 @@ def _nearest(hub_distances: HubDistances, t: int, take: PreparedTake, frames: In
     off = np.abs(pose_index.speeds[numbers] - speeds) / (0.5 * np.sqrt(pose_index.size) + 0.5 * speeds)
     cost = table + off + _WAITING * np.arange(len(frames)) / take.clip.fps
     cost[(table > _FARTHEST) | (off > 1.0)] = np.inf
-    k, at = np.unravel_index(int(np.argmin(cost)), cost.shape)
+    k, at = np.unravel_index(first_least(cost.ravel(), _ALIKE), cost.shape)
     if not np.isfinite(cost[k, at]):
         return None
     hub, frame = hubs[int(k)], int(frames[at])

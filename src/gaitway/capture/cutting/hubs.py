@@ -15,6 +15,7 @@ import numpy as np
 from gaitway.capture.cutting.hub_poses import mirrored_pose, symmetric_pose, within_limits
 from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.graphs.minima import first_least
 from gaitway.graphs.snap.common_pose import HubPose, common_pose
 from gaitway.motion.clip import Clip
 
@@ -40,6 +41,8 @@ _LOW = 0.82
 """Height of the root, as a share of standing, below which a hub is crouched."""
 _ASKEW = np.radians(50.0)
 """Largest angle between travel and facing direction of a forward gait; for a backward gait, from behind [rad]."""
+_ALIKE = 1e-6
+"""Difference in rank that is rounding: a pause and its mirror image are equally good, and the first is taken."""
 _STEP, _PAUSE = 0, 1
 """Kinds of cuts: a step on the left foot, and a pause."""
 _OTHER_SIDE = {"left": "right", "right": "left"}
@@ -135,7 +138,7 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
         sizes = inside.sum(axis=1)
         tightness = np.where(inside, matrix, 0.0).sum(axis=1) / np.maximum(sizes, 1) / radii
         order = np.where(pool, sizes - 0.5 * tightness, -np.inf)  # of equally large sets, the tighter one
-        centre = int(np.argmax(order))
+        centre = first_least(-order, _ALIKE)
         kind = int(kinds[centre])
         if counts[kind] and (sizes[centre] < _FEWEST or counts[kind] >= most[kind]):
             pool &= kinds != kind

@@ -138,7 +138,7 @@ def align_members(
     clouds = joined(list(starmap(_cloud, clips_and_frames)))
     matrix = distances(clouds, clouds)
     if base is None:
-        base = int(matrix.sum(axis=1).argmin())
+        base = int(matrix.sum(axis=1, dtype=np.float64).argmin())  # exact sums: distances are whole steps
     elif not 0 <= base < len(clips_and_frames):
         raise GraphError(f"base {base} of {len(clips_and_frames)} match frames; write 0 to {len(clips_and_frames) - 1}")
     moves = aligning_moves(clouds, np.full(len(clouds), base), clouds, np.arange(len(clouds)))

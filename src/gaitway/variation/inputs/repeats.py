@@ -79,7 +79,7 @@ def cut_repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions())
     every = joined(clouds)
     apart = distances(every, every, ends=False)
     bounds = np.cumsum([0, *(len(clip) for clip in long)])
-    usual = float(apart[np.isfinite(apart)].mean())
+    usual = float(apart[np.isfinite(apart)].mean(dtype=np.float64))
     periods = _periods(apart, bounds.tolist(), long[0].fps, usual, options)
     marks = _best_marks(apart, bounds.tolist(), periods, options.alike * usual, options.tail)
     out: list[Clip] = []
@@ -167,7 +167,7 @@ def _period(own: SingleArray, fps: float, usual: float, options: RepeatOptions) 
         along = np.diagonal(own, lag)
         along = along[np.isfinite(along)]
         if len(along) >= _LEAST_S * fps:  # a few frames at the end of a clip may be similar by chance
-            means[lag] = along.mean()
+            means[lag] = along.mean(dtype=np.float64)
     inner = np.arange(shortest, longest + 1)
     low = inner[(means[inner] <= means[inner - 1]) & (means[inner] <= means[inner + 1]) & np.isfinite(means[inner])]
     if len(low) == 0 or means[low].min() > options.alike * usual:

@@ -9,6 +9,8 @@ from gaitway.core.jit import kernel
 
 _BOTH, _FIRST_FAST, _SECOND_FAST = 1, 2, 3
 """Moves of the path: one frame of each motion; two frames of the first and one of the second; one and two."""
+_ALIKE = 1e-9
+"""Costs of paths that differ by less differ by rounding; of such paths, the even one is taken."""
 _FIRST, _SECOND = 0, 1
 """Columns of `path`: frames of the first motion, and of the second."""
 
@@ -33,11 +35,11 @@ def warp(costs: FloatArray, path: IntArray) -> int:
             best, how = total[i - 1, j - 1] + 2.0 * costs[i, j], _BOTH
             if i > 1:
                 other = total[i - 2, j - 1] + 2.0 * costs[i - 1, j] + costs[i, j]
-                if other < best:
+                if other < best - _ALIKE:
                     best, how = other, _FIRST_FAST
             if j > 1:
                 other = total[i - 1, j - 2] + 2.0 * costs[i, j - 1] + costs[i, j]
-                if other < best:
+                if other < best - _ALIKE:
                     best, how = other, _SECOND_FAST
             total[i, j], move[i, j] = best, how
     if not total[n - 1, m - 1] < np.inf:
