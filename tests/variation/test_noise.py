@@ -76,7 +76,7 @@ def test_figures_of_takes_and_of_copies(true: list[Clip], inputs: list[Clip]) ->
     assert 0.8 < real.roughness < 1.25
     assert real.repetition > 0.1
     cycled = figures([inputs[i % 4] for i in range(15)], inputs, stick)
-    assert cycled.repetition == cycled.novelty == 0.0
+    assert max(cycled.repetition, cycled.novelty) < 1e-6  # copies, to rounding
     assert set(stick.features(inputs)) == {*GROUPS, TEXTURE}
 
 

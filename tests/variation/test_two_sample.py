@@ -44,6 +44,38 @@ def test_classifier_of_what_is_apart_and_of_what_is_constant() -> None:
     assert same.p > 0.9
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 3e-15])
+def test_columns_that_differ_by_rounding_alone_tell_nothing(noise: float) -> None:
+    """However they are rounded: 0.1 added up has other last bits than 0.1 times a number."""
+    rng = np.random.default_rng(3)
+    rounding = noise * rng.integers(-1, 2, (22, 3))
+    both = np.array([0.1, 1.0, 300.0]) * (1.0 + rounding)
+    same = classifier_test(both[:10], both[10:], rng, 99)
+    assert (same.value, same.p) == (0.5, 1.0)
+    told, mixed = (np.random.default_rng(4).normal(size=(22, 2)) for _ in range(2))
+    alone = classifier_test(told[:10], told[10:], np.random.default_rng(5), 99)
+    beside = np.column_stack([both[:, :1], mixed, both[:, 1:]])
+    assert classifier_test(beside[:10], beside[10:], np.random.default_rng(5), 99) == alone
+
+
+def test_samples_that_are_equal_rank_equally() -> None:
+    """Both samples are the same rows: every order is a tie, however the products are rounded."""
+    rows = np.random.default_rng(6).normal(size=(9, 4))
+    twice = np.repeat(rows, 2, axis=0)
+    for test in (energy_test, classifier_test):
+        verdict = test(twice[::2], twice[1::2], np.random.default_rng(7), 99)
+        assert verdict.p > 0.5
+
+
+def test_p_counts_the_sample_itself() -> None:
+    """What no permutation reaches has a p of 1 / (n + 1); what every permutation reaches has 1."""
+    rng = np.random.default_rng(8)
+    apart = rng.normal(size=(30, 2))
+    for count in (19, 99):
+        assert energy_test(apart + 50.0, apart - 50.0, rng, count).p == pytest.approx(1.0 / (count + 1))
+    assert energy_test(np.ones((5, 1)), np.ones((6, 1)), rng, 19).p == 1.0
+
+
 def test_same_seed_same_verdict() -> None:
     x, y = np.random.default_rng(4).normal(size=(2, 15, 3))
     assert energy_test(x, y, np.random.default_rng(7)) == energy_test(x, y, np.random.default_rng(7))

@@ -24,6 +24,12 @@ _PARTS = 5
 """Number of parts of the samples; each is judged by a classifier that is trained on the others."""
 
 
+_ALIKE = 1e-12
+"""Values that differ by less, in the unit of what they are computed from, differ by rounding."""
+_DIGITS = 9
+"""Decimal places of the classifier's scores, which are about -1 to 1; equal samples shall have equal ranks."""
+
+
 class Verdict(NamedTuple):
     """Result of a two-sample test."""
 
@@ -57,7 +63,7 @@ def energy_test(
         outside = np.einsum("pi,pi->p", other @ apart, other) / (m * (m - 1))
         return np.asarray(2.0 * across - inside - outside)
 
-    return _verdict(labels, energies, rng, permutations)
+    return _verdict(labels, energies, rng, permutations, _ALIKE * max(float(apart.max()), 1.0))
 
 
 def classifier_test(
@@ -76,14 +82,15 @@ def classifier_test(
     """
     both, labels = _stacked(first, second)
     spread = both.std(axis=0)
-    z = (both - both.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+    varies = spread > _ALIKE * np.maximum(np.abs(both).max(axis=0), 1.0)  # others tell nothing but how they round
+    z = (both - both.mean(axis=0))[:, varies] / spread[varies]
     columns = np.column_stack([z, z**2 - 1.0])
     gram = columns @ columns.T
     parts = rng.permutation(np.arange(len(both)) % _PARTS)
     folds = []
     for part in range(_PARTS):
         test, train = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
-        inner = gram[np.ix_(train, train)] + _RIDGE * columns.shape[1] * np.eye(len(train))
+        inner = gram[np.ix_(train, train)] + _RIDGE * max(columns.shape[1], 1) * np.eye(len(train))
         folds.append((test, train, np.linalg.solve(inner, gram[np.ix_(train, test)])))
 
     def areas(flags: FloatArray) -> FloatArray:
@@ -91,11 +98,11 @@ def classifier_test(
         for test, train, answers in folds:
             known = flags[:, train]
             scores = (known - known.mean(axis=1, keepdims=True)) @ answers
-            more, of = _pairs_won(scores, flags[:, test])
+            more, of = _pairs_won(np.round(scores, _DIGITS), flags[:, test])
             won, pairs = won + more, pairs + of
         return np.asarray(won / np.maximum(pairs, 1.0))
 
-    return _verdict(labels, areas, rng, permutations)
+    return _verdict(labels, areas, rng, permutations, _ALIKE)
 
 
 def _pairs_won(scores: FloatArray, positive: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -107,11 +114,16 @@ def _pairs_won(scores: FloatArray, positive: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _verdict(
-    labels: FloatArray, measure: Callable[[FloatArray], FloatArray], rng: np.random.Generator, permutations: int
+    labels: FloatArray,
+    measure: Callable[[FloatArray], FloatArray],
+    rng: np.random.Generator,
+    permutations: int,
+    alike: float,
 ) -> Verdict:
+    """Return the value of a measure, and its rank among permuted labels; values nearer than `alike` are equal."""
     value = float(measure(labels[None])[0])
     shuffled = rng.permuted(np.repeat(labels[None], permutations, axis=0), axis=1)
-    above = int((measure(shuffled) >= value - 1e-12).sum())
+    above = int((measure(shuffled) >= value - alike).sum())
     return Verdict(value, (above + 1) / (permutations + 1))
 
 
