@@ -271,6 +271,17 @@ class TestCharacters:
         assert abs(found.frame - meet) < 6
         assert not violated(audit_take(take_with(track(), track("bob", WALK, (5.0, 1.2, np.pi))), OPEN))
 
+    def test_two_who_pass_through_one_another_between_two_frames(self) -> None:
+        """At every frame they are more than a metre apart; only a look between frames sees them meet."""
+        report = audit_take(passing(0.0), OPEN)
+        (found,) = report["penetration_characters"].violations
+        assert found.characters == ("ada", "bob")
+        assert PASSES / 30.0 < found.time < (PASSES + 1) / 30.0
+        assert found.time * 30.0 % 1.0 == pytest.approx(0.5, abs=0.3)
+        assert found.value > 0.05
+        assert report.between > 0
+        assert not audit_take(passing(1.5), OPEN)["penetration_characters"].violations
+
     def test_only_while_both_are_there(self) -> None:
         later = track("bob", STAND, (0.0, 0.0, 0.0), start=take_with(track(words=STAND)).ends[0] + 0.1)
         assert audit_take(take_with(track(words=STAND), later), OPEN).ok
@@ -287,6 +298,19 @@ class TestCharacters:
         report = audit_take(take_with(track(words=STAND), lay_track("grani", [horse], (0.0, 0.2, 0.0))), OPEN)
         assert violated(report) == {"penetration_characters"}
         assert report["penetration_characters"].worst.characters == ("ada", "grani")
+
+
+PASSES = 30
+"""The frame after which `passing` moves somebody."""
+
+
+def passing(aside: float, **facts: str) -> Take:
+    """A take in which bob is 1.2 m before ada up to a frame, and 1.2 m behind her from the next frame on."""
+    still = (track(words=STAND, radius=0.25), track("bob", STAND, (aside, -1.2, 0.0), radius=0.25))
+    take = take_with(*still, **facts)
+    moves = np.zeros((int(take.ends[1] * 30) + 1, 3))
+    moves[PASSES + 1 :, 1] = 2.4
+    return shift(take, moves, 0.0, 1)
 
 
 class TestFeet:
@@ -523,12 +547,25 @@ class TestDiscs:
             if not clean:
                 assert report["disc_characters"].worst.value == pytest.approx(0.01, abs=1e-6)
 
+    def test_discs_that_pass_through_one_another_between_two_frames(self) -> None:
+        report = audit_take(passing(0.2, collision="disc"), OPEN)
+        (found,) = report["disc_characters"].violations
+        assert found.value == pytest.approx(0.3, abs=0.02)
+        assert PASSES / 30.0 < found.time < (PASSES + 1) / 30.0
+        assert not report.ok
+        assert not audit_take(passing(0.6, collision="disc"), OPEN)["disc_characters"].violations
+
     def test_what_is_overhead_or_underfoot_is_not_run_into(self) -> None:
         beam = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.3, bottom=2.2))
         kerb = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.03))
         assert not violated(audit_take(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(beam)))
         report = audit_take(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(kerb))
         assert "disc" not in violated(report)
+
+    def test_a_beam_at_the_height_of_the_head_is_run_into(self) -> None:
+        beam = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.3, bottom=1.5), name="beam")
+        report = audit_take(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(beam))
+        assert report["disc"].worst.obstacle == "beam" and not report.ok
 
     def test_a_shot_through_a_disc(self) -> None:
         shot = Mover.of(Cylinder((0.0, 0.2), 0.02, 2.0), [0.0, 3.0], [[-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]], name="shot")

@@ -12,6 +12,7 @@ import gaitway.audit
 from audit_takes import OPEN, STAND, take_with, track
 from gaitway.audit import AuditBars, Finding, Report, ReportRow, audit_take, draw_worst
 from gaitway.audit.bodies import walker
+from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import shown, summed_up
 from gaitway.core.errors import ClipError
 from gaitway.world import Box, Obstacle, World
@@ -143,6 +144,14 @@ def test_somebody_who_cannot_be_shown(monkeypatch) -> None:
     assert "not finite" in found.part
     assert report["presence"].checked == 2
     assert [row.name for row in report.rows if row.violations] == ["presence"]
+
+
+def test_of_a_run_the_worst_moment_is_told_with_its_span() -> None:
+    values, times = np.array([0.0, 2.0, 5.0, 3.0, 0.0, 0.0, 0.0, 4.0, 0.5]), np.arange(9) / 10.0
+    assert worst_of_runs(values, times, 1.0) == [(2, (0.1, 0.3)), (7, (0.7, 0.7))]
+    assert worst_of_runs(values, times, 1.0, gap=4) == [(2, (0.1, 0.7))]
+    assert worst_of_runs(values, times, 9.0) == [(2, None)]
+    assert worst_of_runs(np.array([0.0, np.nan]), times[:2], 1.0) == [(1, (0.1, 0.1))]
 
 
 def test_public_names() -> None:

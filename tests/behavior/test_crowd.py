@@ -88,6 +88,36 @@ def test_two_with_one_goal_stop_side_by_side(libraries: Mapping[LibraryRef, Libr
     assert 0.3 < np.linalg.norm(ends[0] - ends[1]) < 2.5
 
 
+PRIORITIES = ({"a": 0, "b": 3, "c": 1}, {"a": 2, "b": 0, "c": 1}, {"a": 1, "b": 1, "c": 4})
+
+
+@pytest.mark.parametrize("priorities", PRIORITIES)
+def test_who_has_priority_is_planned_first(libraries: Mapping[LibraryRef, Library], priorities: dict[str, int]) -> None:
+    """Whoever has the longer distance or starts sooner: those count only among equals."""
+    ways, starts = {"a": 6.0, "b": 3.0, "c": 4.5}, {"a": 0.0, "b": 1.0, "c": 0.5}
+    place = scene([
+        {"name": name, "start": [-4, 3 * row - 3, 0], "goal": [ways[name] - 4, 3 * row - 3],
+         "priority": priorities[name], "start_time": starts[name]}
+        for row, name in enumerate("abc")
+    ])  # fmt: skip
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == ()
+    assert crowd.order == tuple(sorted("abc", key=lambda name: (-priorities[name], starts[name])))
+
+
+@pytest.mark.parametrize("favoured", ["near", "far"])
+def test_of_two_with_one_goal_who_has_priority_arrives(libraries: Mapping[LibraryRef, Library], favoured: str) -> None:
+    """In every round: who fails is put in front of its equals, never in front of a higher priority."""
+    place = scene([
+        {"name": name, "start": [x, 0, 0], "goal": [2, 0], "priority": int(name == favoured)}
+        for name, x in (("near", -2), ("far", -5))
+    ], plan={"planner": "behavior", "tolerance": 0.25})  # fmt: skip
+    crowd = plan_crowd(place, libraries, rounds=3)
+    (late,) = crowd.failed
+    assert crowd.results[favoured].found and late != favoured
+    assert crowd.order[0] == favoured
+
+
 def test_somebody_in_the_way_of_a_priority_moves_first_or_is_gone_around(
     libraries: Mapping[LibraryRef, Library],
 ) -> None:
@@ -98,8 +128,33 @@ def test_somebody_in_the_way_of_a_priority_moves_first_or_is_gone_around(
         {"name": "plug", "start": [1, 0, 0], "goal": [6, 4]},
     ], obstacles=walls)  # fmt: skip
     crowd = plan_crowd(place, libraries)
-    assert crowd.results["plug"].found
-    assert crowd.results["hurried"].status in (Status.FOUND, Status.PARTIAL)
+    assert crowd.failed == () and crowd.rounds == 1
+    assert crowd.order == ("hurried", "plug")
+    assert {name: result.status for name, result in crowd.results.items()} == dict.fromkeys(crowd.names, Status.FOUND)
+
+
+def test_who_is_planned_later_is_not_walked_through(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([
+        {"name": "passes", "start": [-5, 0, 0], "goal": [5, 0]},
+        {"name": "home", "start": [0, 0, 90], "goal": [0, 0]},
+    ])  # fmt: skip
+    crowd = plan_crowd(place, libraries, rounds=1)
+    assert crowd.order == ("passes", "home") and crowd.failed == ()
+    times = np.arange(0.0, crowd.plans["passes"].end_time, 0.05)
+    assert np.linalg.norm(at(crowd, "passes", times), axis=1).min() > 0.45
+
+
+def test_another_order_is_tried_and_the_better_round_is_kept(libraries: Mapping[LibraryRef, Library]) -> None:
+    """Who starts first stops in the mouth of a dead end, and whoever goes to its far end must be planned before it."""
+    walls = [{"box": {"center": [4.5, y], "size": [6, 1], "height": 2}} for y in (-1.05, 1.05)]
+    walls.append({"box": {"center": [7.3, 0], "size": [0.4, 3], "height": 2}})
+    place = scene([
+        {"name": "mouth", "start": [-5, 0, 0], "goal": [3, 0]},
+        {"name": "deep", "start": [-5, 3, 0], "goal": [6, 0], "start_time": 4.0},
+    ], obstacles=walls)  # fmt: skip
+    once, often = (plan_crowd(place, libraries, rounds=rounds) for rounds in (1, 8))
+    assert once.failed == ("deep",) and once.order == ("mouth", "deep")
+    assert often.failed == () and often.order == ("deep", "mouth") and often.rounds == 2
 
 
 def test_speeds_make_gaits_dear() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,6 +21,7 @@ from gaitway.core.files import (
     check_writable,
     open_file,
     read_file,
+    remove_unfinished,
 )
 
 
@@ -106,6 +111,57 @@ def test_an_error_leaves_the_folder_as_it_was(tmp_path: Path, error: type[BaseEx
 
     with pytest.raises(error):
         fail()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_unfinished_is_removed_by_who_must_end_at_once(tmp_path: Path) -> None:
+    """And nothing else: neither what is finished nor what was there before."""
+    (tmp_path / "old.bin").write_bytes(b"before")
+    with atomic_write(tmp_path / "done.bin") as file:
+        file.write(b"done")
+    with ExitStack() as stack:
+        stack.enter_context(pytest.raises(FormatError, match="cannot be written"))
+        half = stack.enter_context(atomic_write(tmp_path / "old.bin"))
+        half.write(b"half")
+        with atomic_folder(tmp_path / "out") as folder:
+            (folder / "a").write_text("half")
+            assert len(list(tmp_path.iterdir())) == 4
+            remove_unfinished()
+            assert sorted(p.name for p in tmp_path.iterdir()) == ["done.bin", "old.bin"]
+            folder.mkdir()
+    assert (tmp_path / "old.bin").read_bytes() == b"before"
+
+
+STUBBORN = """
+import sys, time
+from gaitway.cli import interrupt
+from gaitway.core.files import atomic_folder, atomic_write
+interrupt.PATIENCE_S = 0.2
+interrupt.handle_signals()
+with atomic_write(sys.argv[1] + "/film.mp4") as file, atomic_folder(sys.argv[1] + "/out") as folder:
+    file.write(b"half")
+    file.flush()
+    (folder / "a").write_text("half")
+    try:
+        print("ready", flush=True)
+        time.sleep(60.0)
+    except BaseException:
+        time.sleep(60.0)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_process_that_does_not_unwind_leaves_nothing_unfinished(tmp_path: Path, number: int, code: int) -> None:
+    command = [sys.executable, "-c", STUBBORN, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            assert len(list(tmp_path.iterdir())) == 2
+            process.send_signal(number)
+            assert process.wait(30.0) == code
+        finally:
+            process.kill()
     assert not list(tmp_path.iterdir())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,6 +124,43 @@ def test_no_damage_goes_unseen(tmp_path_factory: pytest.TempPathFactory, data: s
         content = content[: data.draw(st.integers(0, len(content) - 1))]
     path.write_bytes(content)
     with pytest.raises(FormatError):
+        load_tree(path, MOVES)
+
+
+class Forged(SimpleNamespace):
+    """The fields of a tree, unchecked: it is written with the right checksums, as an attacker would."""
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+
+def forged(tree: Tree, **changed: np.ndarray) -> Forged:
+    names = ("links", "ends", "places", "headings", "prices", "region", "moves", "place_step", "cost_step")
+    return Forged(**{name: getattr(tree, name) for name in names} | changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "value"),
+    [
+        ("links", 30, (40 << 8) | 0),  # a parent that comes later
+        ("links", 30, (30 << 8) | 0),  # its own parent
+        ("links", 30, (70_000 << 8) | 0),  # no such parent
+        ("links", 30, (29 << 8) | 254),  # no such move
+        ("links", 0, 0),  # a root with a move
+        ("ends", 30, 10_000),  # beyond the last node
+        ("ends", 30, 30),  # before itself
+        ("ends", 30, -5),
+        ("ends", 0, 20),  # a root that leaves nodes out
+    ],
+)
+def test_broken_links_with_a_right_checksum_are_refused(tmp_path: Path, name: str, node: int, value: int) -> None:
+    tree, path = small_tree(64), tmp_path / "forged.gwtree"
+    save_tree(forged(tree), path)  # type: ignore[arg-type]
+    assert load_tree(path, MOVES).links.tobytes() == tree.links.tobytes(), "what is not changed is read"
+    array = getattr(tree, name).copy()
+    array[node] = value
+    save_tree(forged(tree, **{name: array}), path)  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match="damaged tree"):
         load_tree(path, MOVES)
 
 

@@ -64,15 +64,13 @@ def test_exact_arrival() -> None:
 
 
 def test_without_fallback_only_trees_count() -> None:
-    boxes = [
-        {"box": {"center": [x, y], "size": [0.7, 0.7], "height": 1}} for x in range(6, 26, 2) for y in range(1, 12, 2)
-    ]
+    """Two narrow doors close to one another, which a small tree has no path through."""
+    doors = [wall([8, 0], [8, 5.6]), wall([8, 6.4], [8, 12]), wall([9.2, 0], [9.2, 7]), wall([9.2, 7.8], [9.2, 12])]
     narrow = {"nodes": 1_000, "planner": "tree"}
-    alone = planned(walker(), obstacles=boxes, plan={**narrow, "fallback": False})
-    if alone.failed:
-        assert "fallback" in alone.failed["ada"].reason
-    together = planned(walker(), obstacles=boxes, plan=narrow)
-    assert not together.failed
+    alone = planned(walker(), obstacles=doors, plan={**narrow, "fallback": False})
+    assert list(alone.failed) == ["ada"] and "write fallback: true" in alone.failed["ada"].reason
+    together = planned(walker(), obstacles=doors, plan=narrow)
+    assert not together.failed and together.found_by == {"A*": 1}
 
 
 def test_a_goal_in_another_part_of_free_space_is_refused() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
+from gaitway.core.archives import write_archive
 from gaitway.core.errors import FormatError, VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames
@@ -171,6 +172,21 @@ def test_damaged_models_are_refused(tmp_path: Path) -> None:
     broken = replace(model, centre=model.centre[:-1])
     save_model(broken, path)
     with pytest.raises(FormatError, match=r"does not hold together.*degrees of freedom"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("network", ["transition", "prior"])
+@pytest.mark.parametrize(
+    ("part", "value"), [("parents", "2n"), ("parents", 10**9), ("parents", -1), ("counts", 10**6), ("counts", -1)]
+)
+def test_parents_that_there_are_not_are_refused(tmp_path: Path, network: str, part: str, value: int | str) -> None:
+    """With a right checksum too: kernels look parents up without asking."""
+    model, path = small_model(), tmp_path / "model.gwvary"
+    header, arrays = storage.pack_model(model)
+    wrong = arrays[f"{network}.{part}"].copy()
+    wrong.reshape(-1)[0] = 2 * len(model.dofs) if value == "2n" else value
+    write_archive(path, storage.FORMAT, header, {**arrays, f"{network}.{part}": wrong})
+    with pytest.raises(FormatError, match="does not hold together"):
         load_model(path)
 
 
