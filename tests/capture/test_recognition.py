@@ -150,21 +150,30 @@ def test_crawls_and_steps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("categories", "words", "kinds", "bar"),
+    ("categories", "words", "kinds", "bar", "missed"),
     [
-        (("walk",), ("B03_Walk1", "B01_Stand", "WalkTurn"), ("walk",), 0.9),
-        (("run",), ("C03_Run", "RunTurnRight45"), ("jog", "run"), 0.6),
-        ((), ("B05_WalkBackwards", "B04_StandToWalkBack", "C07_RunBackwards", "69_50", "69_53"), ("back",), 0.85),
-        ((), ("B22_SideStep", "B23_SideStep"), ("side",), 0.8),
-        ((), ("Box",), ("other",), 0.15),
-        ((), ("77_14", "A13_Skipping", "B20_WalkWithBox"), ("other",), 0.85),
+        (("walk",), ("B03_Walk1", "B01_Stand", "WalkTurn"), ("walk",), 0.9, set()),
+        (("run",), ("C03_Run", "RunTurnRight45"), ("jog", "run"), 0.6, {"127_04", "77_10"}),
+        (
+            (),
+            ("B05_WalkBackwards", "B04_StandToWalkBack", "C07_RunBackwards", "69_50", "69_53"),
+            ("back",),
+            0.85,
+            set(),
+        ),
+        ((), ("B22_SideStep", "B23_SideStep"), ("side",), 0.8, set()),
+        ((), ("Box",), ("other",), 0.15, {"Female1_A06_LiftBoxT2"}),
+        ((), ("77_14", "A13_Skipping", "B20_WalkWithBox"), ("other",), 0.85, set()),
     ],
 )
-def test_phases(categories: tuple[str, ...], words: tuple[str, ...], kinds: tuple[str, ...], bar: float) -> None:
+def test_phases(
+    categories: tuple[str, ...], words: tuple[str, ...], kinds: tuple[str, ...], bar: float, missed: set[str]
+) -> None:
+    """Takes are what they are called, but for those by name that are recognised wrongly, which is a fault."""
     found = [*of_kind(*categories), *named(*words)] if words else of_kind(*categories)
     shares = {take.name: round(share(take, kinds), 2) for take in found}
     poor = {name: value for name, value in shares.items() if value < bar}
-    assert len(poor) <= 0.1 * len(shares), poor
+    assert poor.keys() == missed, poor
     assert np.mean(list(shares.values())) >= bar
 
 
@@ -207,7 +216,7 @@ def test_events_alternate_and_are_single() -> None:
         feet = [e.foot for e in take.events if e.kind == "step"]
         if any(a == b for a, b in pairwise(feet)) or len(feet) < 2:
             bad.append((take.name, feet))
-    assert len(bad) <= 3, bad
+    assert [name for name, _ in bad] == ["77_10"], bad  # two steps of its run are missed, which is a fault
 
 
 def test_several_people_on_one_skeleton() -> None:

@@ -155,9 +155,13 @@ def _check_capture(path):
     assert len(stances(cleaned.contacts[:, 0])) == len(stances(clip.contacts[:, 0]))
 
 
+POPPING = {"111_17", "111_37", "16_17", "16_18", "16_27", "16_43", "35_02", "39_11", "69_50", "79_02", "91_62"}
+"""Captures in which a knee becomes much faster when feet are pinned. This is a fault; another one is one too many."""
+
+
 @pytest.mark.slow
 @needs_mocap
-def test_every_capture_is_pinned_and_nearly_every_knee_stays_calm():
+def test_every_capture_is_pinned_and_every_knee_but_those_that_are_known_stays_calm():
     """Slide of every stance below 2 mm, crawling apart, whose feet drag; knees as in the capture, its faults apart."""
     slides, popping = {}, []
     for path in sorted(MOCAP.glob("bvh*/*.bvh")):
@@ -169,4 +173,4 @@ def test_every_capture_is_pinned_and_nearly_every_knee_stays_calm():
         popping += [path.stem] if after > max(1.15 * before, before + 60) else []
     assert len(slides) > 200
     assert {name for name, slide in slides.items() if slide > 0.002} <= {"Female1_A11_CrawlForward"}
-    assert len(popping) <= 13, popping
+    assert set(popping) == POPPING
