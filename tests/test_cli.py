@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from gaitway import __version__
+from gaitway.cli.show import rounded
 
 BVH = """HIERARCHY
 ROOT Hips
@@ -229,3 +230,7 @@ def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks(unbuffered: str, monkey
     assert (full.returncode, full.stderr.count("\n")) == (2, 1), full.stderr
     closed = subprocess.run(f"{command} | true", shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert closed.stderr == ""
+
+
+def test_rounded_numbers_are_never_minus_zero() -> None:
+    assert [str(rounded(value, 2)) for value in (-0.001, -0.0, 0.001, -0.126)] == ["0.0", "0.0", "0.0", "-0.13"]

@@ -136,4 +136,5 @@ def test_an_unknown_planner_is_refused_with_the_nearest_name() -> None:
 def test_built_in_planners_can_be_made(name: str) -> None:
     entry = planner_entry(name)
     assert entry.options_model()().planner == name
-    assert callable(entry.make().find)
+    one, other = entry.make(), entry.make()
+    assert callable(one.find) and one is not other and type(one) is type(other) is not type

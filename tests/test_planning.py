@@ -99,6 +99,19 @@ def test_nobody_can_stand() -> None:
         planned(characters=[WALKER], movers=movers)
 
 
+def test_waiting_for_the_start_is_no_motion() -> None:
+    soon, late = (planned(characters=[{**WALKER, "start_time": start}]) for start in (0.0, 7.0))
+    assert late.crowd.plans["walker"].end_time == pytest.approx(soon.crowd.plans["walker"].end_time + 7.0)
+    assert late.motion_seconds == pytest.approx(soon.motion_seconds)
+
+
+def test_the_seed_of_a_call_replaces_that_of_the_scene() -> None:
+    people = [{"name": f"p{k}", "start": [2, 2 + 2 * k, 0], "goal": [17, 2 + 2 * k]} for k in range(5)]
+    own = [planned(characters=people, seed=seed).crowd.order for seed in (1, 2, 3)]
+    asked = [plan_scene(scene_from_dict({**BARE, "characters": people}), seed=seed).crowd.order for seed in (1, 2, 3)]
+    assert asked == own and len(set(own)) > 1
+
+
 def test_goals_are_met_exactly_when_asked() -> None:
     goals = [(16.3, 9.1, 40.0), (15.2, 4.4, -120.0), (17.1, 6.7, 90.0)]
     people = [
@@ -107,6 +120,7 @@ def test_goals_are_met_exactly_when_asked() -> None:
     ]
     made = planned(characters=people)
     assert not made.failed
+    assert made.take.goals[:, 3].tolist() == [EXACTLY] * 3, "the audit holds them to it"
     assert audit_take(made.take, made.scene.world).ok
     for k, (x, y, yaw) in enumerate(goals):
         root = made.take.clip(k)

@@ -18,6 +18,7 @@ from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.reading.smoothing import at_rate, low_pass
 from gaitway.capture.reading.subject import find_people
 from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, belt_speed, judge_rate, travel_on_ground
+from gaitway.capture.recognising.phases import _hysteresis, _settled
 from gaitway.capture.takes import LibraryWishes, PrepareOptions, RecognitionThresholds
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
@@ -315,3 +316,34 @@ def test_other_formats(tmp_path: Path) -> None:
     assert [take.name for take in prepared.takes] == ["one", "two"]
     assert all({p.kind for p in take.phases} == {"walk"} for take in prepared.takes)
     assert all(take.clip.skeleton is prepared.skeleton for take in prepared.takes)
+
+
+@pytest.mark.parametrize(
+    ("told", "factor"),
+    [([2, 2, 2, 1], 2), ([2, 2, 1], 1), ([2, 0, 0, 0], 2), ([0, 0], 1), ([], 1), ([1, 1, 2, 2], 1), ([3] * 9 + [2], 3)],
+)
+def test_takes_without_evidence_follow_three_quarters_of_the_others(told: list[int], factor: int) -> None:
+    assert agreed_factor([RateEvidence(one) for one in told]) == factor
+
+
+@pytest.mark.parametrize(
+    ("names", "settled"),
+    [
+        ("wwwwjrrr", "wwwwwrrr"),  # the shortest run joins its longer neighbour
+        ("wwwjrrrr", "wwwrrrrr"),
+        ("jwwww", "wwwww"),
+        ("wwwwj", "wwwww"),
+        ("wwwjjrrr", "wwwwwrrr"),  # of equal neighbours the first
+        ("wwwrrr", "wwwrrr"),
+        ("w", "w"),
+    ],
+)
+def test_short_phases_join_their_longer_neighbours(names: str, settled: str) -> None:
+    assert "".join(_settled(np.array(list(names)), 3)) == settled
+
+
+def test_between_two_speeds_the_nearest_clear_frame_decides() -> None:
+    speeds = np.array([0.0, 0.5, 0.5, 0.5, 0.5, 1.0, 0.6, 0.6, 0.6, 0.0])
+    assert _hysteresis(speeds, 0.3, 0.7).tolist() == [False, False, False, True, True, True, True, True, False, False]
+    assert _hysteresis(np.full(3, 0.45), 0.3, 0.7).tolist() == [False] * 3
+    assert _hysteresis(np.full(3, 0.55), 0.3, 0.7).tolist() == [True] * 3

@@ -134,6 +134,17 @@ def test_rest_is_where_something_stays(table):
     assert table.state("moving") == 1 and table.index("hop") == 3
 
 
+def test_who_ends_in_another_state_does_not_stay():
+    """However still it is meanwhile: to sit down is not to wait."""
+    sits = library(
+        (Behavior("stand", ("stand",), "up", "up"), ahead("stand", 0.0)),
+        (Behavior("sit_down", ("sit_down",), "up", "down"), ahead("sit_down", 0.0)),
+    )
+    table = action_table(sits)
+    assert table.idle.tolist() == [True, False]
+    assert table.rest.tolist() == [True, False]
+
+
 def test_what_stays_neither_strays_nor_turns():
     out = np.concatenate([np.linspace(0.0, 1.0, 16), np.linspace(1.0, 0.0, 16)])
     assert not stays(sliding("out_and_back", np.column_stack([out, 0.0 * out, 0.0 * out])))

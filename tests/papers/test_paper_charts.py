@@ -9,6 +9,7 @@ import pytest
 
 from gaitway.core.errors import GaitwayError, MissingExtraError
 from gaitway.papers.charts import Chart, Series, _colors, draw_chart
+from gaitway.papers.tables import PaperTable
 
 
 def chart(*series: Series, **options: object) -> Chart:
@@ -50,3 +51,13 @@ def test_without_matplotlib_one_line_says_how_to_get_it(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"gaitway\[plot\]"):
         draw_chart(chart(Series("line", (1.0, 2.0, 3.0))))
+
+
+def test_parts_of_a_table_are_its_rows_in_order() -> None:
+    rows = tuple({"row": number} for number in range(6))
+    table = PaperTable("all", rows, parts=(("first", 2), ("second", 1), ("third", 3)))
+    assert [(title, [row["row"] for row in part]) for title, part in table.sections] == [
+        ("first", [0, 1]), ("second", [2]), ("third", [3, 4, 5]),
+    ]  # fmt: skip
+    ((title, every),) = PaperTable("all", rows).sections
+    assert title == "all" and len(every) == 6

@@ -104,6 +104,21 @@ def test_whose_steps_are_bent_is_in_the_traffic_where_it_goes(libraries: Mapping
     assert traffic.hit(plan.end_time - 0.05, x, y - 0.9, 0.05) is None
 
 
+def test_a_pillar_beside_the_bent_steps_is_named_though_the_goal_is_free(
+    libraries: Mapping[LibraryRef, Library],
+) -> None:
+    prepared, traffic, plan = prepare(place(), libraries)
+    exact = exact_arrival(prepared, traffic, plan, beyond(plan, 0.0, 0.3))
+    assert isinstance(exact, ExactArrival)
+    x, y, _ = exact.plan.steps[exact.arrival.first].pose
+    assert np.hypot(exact.plan.end_pose[0] - x, exact.plan.end_pose[1] - y) > 0.9
+    standing = prepared.standing_discs(WALK[-1])
+    for aside, met in ((0.2, "pillar"), (1.2, None)):
+        pillar = {"cylinder": {"center": [x, y + aside], "radius": 0.05, "height": 2.0}, "name": "pillar"}
+        there = prepare(place(obstacles=[pillar]), libraries)[0]
+        assert arrival_hit(exact, there.fields, traffic, standing) == met
+
+
 def test_too_few_steps_are_told(libraries: Mapping[LibraryRef, Library]) -> None:
     prepared, traffic, _ = prepare(place(), libraries)
     told = exact_arrival(prepared, traffic, Plan((), (0.0, 0.0, 0.0), 0.0, 0.0), (0.3, 0.0))

@@ -87,3 +87,12 @@ def test_who_is_calmed_hardly_sways_and_keeps_its_feet(cast: str, names: list[st
         own = np.linalg.norm(loud.contact_positions() - loud.contact_positions()[0], axis=-1)[loud.contacts]
         assert off.max() < max(0.003, own.max())
         np.testing.assert_allclose(calm.rotations[0], loud.rotations[0], atol=1e-12)
+
+
+def test_all_clips_are_drawn_and_long_ones_more_often(person: Library) -> None:
+    standing = Standing.of(person)
+    run = standing.until(0.0, 4_000.0, np.random.default_rng(0))
+    counts = np.array([sum(r.clip is clip for r in run) for clip in standing.clips])
+    share = np.array([clip.duration for clip in standing.clips])
+    assert len(counts) == 4 and counts.min() > 10
+    np.testing.assert_allclose(counts / counts.sum(), share / share.sum(), atol=0.06)

@@ -23,6 +23,16 @@ def test_target_is_the_middle_and_axes_are_orthonormal(azimuth, elevation, flat)
     assert np.linalg.det(np.stack([camera.axes[0], camera.axes[1], -camera.axes[2]])) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("span", [None, 4.0])
+def test_what_is_higher_or_farther_to_the_right_is_so_in_the_picture(span):
+    """From the south, east is on the right; rows of a picture count downwards."""
+    camera = Camera.around(np.zeros(3), azimuth=-0.5 * np.pi, elevation=0.2, span=span)
+    middle, above, east, north = camera.project([[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]], SIZE)
+    assert above[1] < middle[1] - 10.0 and abs(above[0] - middle[0]) < 1e-9
+    assert east[0] > middle[0] + 10.0 and abs(east[1] - middle[1]) < 1e-9
+    assert north[1] < middle[1] and north[2] > middle[2]
+
+
 @settings(deadline=None)
 @given(CLOUDS, ANGLES, st.floats(-1.4, 1.4), st.booleans())
 def test_fit_sees_every_point(cloud, azimuth, elevation, flat):

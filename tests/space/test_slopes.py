@@ -75,3 +75,8 @@ def test_stairs_that_nobody_climbs_are_walls_with_a_reason() -> None:
     })  # fmt: skip
     planned = plan_scene(scene)
     assert "no behaviour passes a stairs" in planned.failed["ann"].reason
+
+
+@pytest.mark.parametrize(("cast", "degrees"), [("person", 18.0), ("horse", 14.0), ("skateboarder", 14.0)])
+def test_wheels_and_four_legs_go_up_gentler_slopes_than_two(cast: str, degrees: float) -> None:
+    assert np.degrees(steepest_for(load_cast(cast))) == pytest.approx(degrees)

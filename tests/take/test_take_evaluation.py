@@ -14,6 +14,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.errors import TakeError
 from gaitway.motion import editing, forward_kinematics
 from gaitway.take import Segments, Take
+from gaitway.take.evaluation import frame_times
 from gaitway.take.pool import build_pool
 from take_makers import random_take
 
@@ -194,3 +195,13 @@ def test_wrong_questions(call, message):
     with pytest.raises(TakeError, match=message) as caught:
         call(take)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("end", "fps", "count"),
+    [(1.0, 30.0, 31), (0.29, 100.0, 30), (0.999, 30.0, 30), (0.0, 30.0, 1), (7.0 / 30.0, 30.0, 8)],
+)
+def test_the_end_of_a_span_is_a_frame_of_it_however_it_is_rounded(end: float, fps: float, count: int) -> None:
+    """0.29 s times 100 Hz is a little less than 29."""
+    times = frame_times(2.0, 2.0 + end, fps)
+    assert len(times) == count and times[0] == 2.0
