@@ -34,12 +34,12 @@ class Capture:
 
 def captures(folder: Path) -> list[Capture]:
     """Return all takes that the folder's two index files list."""
-    with (folder / "index.csv").open() as file:
+    with (folder / "index.csv").open(encoding="utf-8") as file:
         found = [
             Capture(folder / row["file"], row["subject"], float(row["true_fps"]), row["category"])
             for row in csv.DictReader(file)
         ]
-    with (folder / "index_accad.csv").open() as file:
+    with (folder / "index_accad.csv").open(encoding="utf-8") as file:
         found += [
             Capture(folder / "bvh_accad" / row["file"], "accad", float(row["fps"]), "accad")
             for row in csv.DictReader(file)

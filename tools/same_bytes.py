@@ -116,7 +116,7 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="JSON file of the hashes")
     parser.add_argument("--only", default="*", help="a pattern of the names to be hashed")
     asked = parser.parse_args()
-    before = json.loads(asked.file.read_text()) if asked.verb == "compare" else {}
+    before = json.loads(asked.file.read_text(encoding="utf-8")) if asked.verb == "compare" else {}
     after: dict[str, str] = {}
     differing = []
     for name, job in jobs():
@@ -128,7 +128,7 @@ def main() -> int:
         differing += [name] if verdict == "DIFFERS" else []
         print(f"{name:45} {after[name][:12]} {time.perf_counter() - began:6.1f} s  {verdict}", flush=True)
     if asked.verb == "record":
-        asked.file.write_text(json.dumps(after, indent=1) + "\n")
+        asked.file.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
         return 0
     print(f"{len(after) - len(differing)} of {len(after)} equal" + "".join(f"\n  differs: {n}" for n in differing))
     return 1 if differing else 0

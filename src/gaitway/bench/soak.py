@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ def place(people: int) -> Scene:
 def _memory() -> float:
     """Return the memory of this process [MB]; 0 where the system does not tell."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096e-6
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE * 1e-6
     except OSError:
         return 0.0
 
