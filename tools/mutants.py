@@ -215,7 +215,7 @@ def run_tests(tree: Path, tests: list[str], limit: float) -> tuple[int, str]:
 
 def tried(mutant: Mutant, base: Path, place: Path, limit: float) -> Outcome:
     """Plant one bug in a copy of a copy, and run its test."""
-    tree = place / "gaitway"
+    tree = place / "planted"
     shutil.copytree(base, tree, copy_function=os.link)
     began = time.perf_counter()
     try:
@@ -240,8 +240,8 @@ def table(every: list[Mutant]) -> str:
         "|---|---|---|",
     ]
     for mutant in sorted(every, key=lambda m: list(rooms).index(m.room)):
-        test = mutant.test.removeprefix("tests/")
-        lines.append(f"| `{mutant.room}` | {mutant.bug} | `{re.sub(r'[[].*', '', test, flags=re.DOTALL)}` |")
+        test = mutant.test.removeprefix("tests/").partition("[")[0]
+        lines.append(f"| `{mutant.room}` | {mutant.bug} | `{test}` |")
     return "\n".join([*lines, "", END])
 
 

