@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -80,3 +81,13 @@ class WireViewer:
                         first, length = starts[value["__binary_index"]]
                         array = np.frombuffer(raw[first : first + length], dtype=np.float32)
                         self.shown.setdefault(message["name"], {})[key] = array
+
+
+def until(holds: Callable[[], Any], seconds: float = 90.0) -> bool:
+    """Wait for something; kernels may have to be compiled first."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False

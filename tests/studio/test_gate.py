@@ -7,8 +7,7 @@ import hmac
 import math
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from gaitway.studio.page import gate as gates
 from gaitway.studio.page import server as page_server
 from gaitway.studio.page.gate import PageGate, input_allows
 from gaitway.studio.serving import Studio
-from wire_viewer import WireViewer
+from wire_viewer import WireViewer, until
 
 SCENE: dict[str, object] = {
     "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
@@ -42,16 +41,6 @@ CAMERA = {
     "up_direction": (0.0, 0.0, 1.0),
 }  # fmt: skip
 PROTOCOL: Any = [f"viser-v{viser.__version__}"]
-
-
-def until(holds: Callable[[], Any], seconds: float = 60.0) -> bool:
-    """Wait for something; kernels may have to be compiled first."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @contextlib.contextmanager

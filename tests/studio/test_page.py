@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +29,7 @@ from gaitway.studio.page.people import resting
 from gaitway.studio.segments import body_segments, capsule_segments
 from gaitway.studio.serving import Studio
 from gaitway.take.evaluation import Joints
-from wire_viewer import WireViewer
+from wire_viewer import WireViewer, until
 
 SCENE: dict[str, object] = {
     "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
@@ -42,16 +40,6 @@ SCENE: dict[str, object] = {
         {"count": 2, "name": "pair", "start_area": [1, 10, 4, 11], "goal_area": [12, 9, 15, 11]},
     ],
 }  # fmt: skip
-
-
-def until(holds: Callable[[], Any], seconds: float = 90.0) -> bool:
-    """Wait for something; kernels may have to be compiled first."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +24,13 @@ from gaitway.studio import events, serving, session
 from gaitway.studio.frames import RecordingFront
 from gaitway.studio.serving import KINDS, Studio
 from gaitway.studio.session import StudioSession, replay
-from wire_viewer import WireViewer
+from wire_viewer import WireViewer, until
 
 SCENE: dict[str, object] = {
     "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
     "characters": [{"name": "ada", "start": [2, 6, 0], "goal": [14, 6]}],
 }  # fmt: skip
 EMPTY: dict[str, object] = {**SCENE, "characters": []}
-
-
-def until(holds: Callable[[], Any], seconds: float = 60.0) -> bool:
-    """Wait for something; kernels may have to be compiled first."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.fixture
