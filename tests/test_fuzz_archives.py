@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COUNTS = {"take": 150, "library": 40, "tree": 300, "model": 150, "live": 20}
+COUNTS = {"take": 60, "tree": 60, "model": 40, "library": 40, "live": 20}
 """Number of mutated files of each kind."""
 
 
