@@ -109,3 +109,18 @@ def test_direct_calls_give_the_same_whatever_was_called_before() -> None:
 def test_direct_calls_of_plain_functions() -> None:
     call = _jit.direct(abs)
     assert [call(-2), call(-2.5)] == [2, 2.5]
+
+
+@pytest.mark.skipif(not _jit.JIT_ENABLED, reason="kernels run as plain Python")
+def test_inner_kernels_run_as_plain_python_when_python_calls_them() -> None:
+    @_jit.kernel(inner=True)
+    def twice(x: float) -> float:
+        return 2.0 * x
+
+    @_jit.kernel
+    def four_times(x: float) -> float:
+        return twice(twice(x))
+
+    assert four_times(1.5) == 6.0, "compiled"
+    assert four_times.py_func(1.5) == 6.0, "its plain Python calls the inner kernel"
+    assert twice(1.5) == 3.0

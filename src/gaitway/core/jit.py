@@ -19,6 +19,7 @@ from typing import Any, TypeVar, overload
 import numba
 from numba.core import event, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import TargetConfig
 
 from gaitway.core import linked_code, warming
@@ -146,6 +147,13 @@ def kernel(
     return decorate if function is None else decorate(function)
 
 
+class _InnerDispatcher(CPUDispatcher):
+    """A kernel without a wrapper for Python: Python runs its plain function, as when it runs that of a caller."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.py_func(*args, **kwargs)
+
+
 def direct(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel whose arguments have the same types in all calls, which are looked at in the first call alone.
 
@@ -171,6 +179,8 @@ def _prepared(dispatcher: Any) -> Any:
     Kernels that call it with different constants share one compiled version, instead of one for each constant, and so
     do those that call it with whole numbers of 32 and of 64 bits. Two processes do not compile it at the same time.
     """
+    if dispatcher.targetoptions.get("no_cpython_wrapper"):
+        dispatcher.__class__ = _InnerDispatcher
     template, compile_one = dispatcher.get_call_template, dispatcher.compile
     name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
 
