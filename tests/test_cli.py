@@ -207,7 +207,7 @@ with atomic_write("film.mp4") as file, atomic_folder("pictures") as folder:
 def test_what_does_not_listen_is_ended_and_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", STUCK], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (jobs in the background ignore it)
     ) as process:  # fmt: skip
         try:
             assert process.stdout is not None
