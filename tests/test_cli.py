@@ -193,9 +193,9 @@ interrupt.handle_signals()
 with atomic_write("film.mp4") as file, atomic_folder("pictures") as folder:
     (folder / "1.png").write_bytes(b"begun")
     file.write(b"begun")
-    print("begun", flush=True)
     while True:
         try:
+            print("begun", flush=True)
             time.sleep(60.0)
         except BaseException:
             pass  # as a kernel that does not listen

@@ -24,6 +24,7 @@ from PIL import Image
 
 from gaitway.audit import audit_take
 from gaitway.bench import _mutation as mutation
+from gaitway.bench._timing import peak_memory
 from gaitway.capture.importing import import_library
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
@@ -50,12 +51,6 @@ from gaitway.variation.network.transition import TransitionSearch
 from gaitway.variation.sampling.synthesis import sample
 from gaitway.world.meshes import load_mesh
 from gaitway.world.world import World
-
-resource: Any
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
 
 BEGIN, END, REFUSED, ACCEPTED, CRASHED = ">", "<", "refused", "accepted", "crashed"
 """Words of the lines that the process writes."""
@@ -367,14 +362,6 @@ def write_mutated(kind: FuzzKind, seeds: Path, files: Sequence[Path], folder: Pa
         path.write_bytes(change(path.read_bytes(), rng))
 
 
-def _peak() -> float:
-    """Return the greatest memory that this process had [MB]; 0 where the system does not tell."""
-    if resource is None:
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak) / (1024.0**2 if sys.platform == "darwin" else 1024.0)
-
-
 def _tell(*words: object) -> None:
     """Write a line to the parent."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
@@ -390,7 +377,7 @@ def main(name: str, seed: int, first: int, count: int, folder: Path) -> None:
     seeds.mkdir(parents=True)
     files = kind.write(seeds)
     kind.use(seeds)  # compiles what is needed, and shows that the files are valid
-    _tell("ready", f"{_peak():.0f}")
+    _tell("ready", f"{peak_memory():.0f}")
     for number in range(first, first + count):
         write_mutated(kind, seeds, files, folder / "mutated", seed, number)
         _tell(BEGIN, number)
@@ -401,6 +388,6 @@ def main(name: str, seed: int, first: int, count: int, folder: Path) -> None:
             outcome = REFUSED if "\n" not in str(problem) else f"{CRASHED} message of several lines"
         except Exception as problem:
             outcome = f"{CRASHED} {type(problem).__name__}: {' '.join(str(problem).split())[:120]}"
-        _tell(END, number, f"{_peak():.0f}", outcome)
-        if outcome.startswith(CRASHED) or _peak() > MOST_MEGABYTES:
+        _tell(END, number, f"{peak_memory():.0f}", outcome)
+        if outcome.startswith(CRASHED) or peak_memory() > MOST_MEGABYTES:
             return  # the parent looks at the file, and starts another process

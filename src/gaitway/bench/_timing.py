@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +13,12 @@ from importlib import metadata
 from typing import Any
 
 from gaitway._version import __version__
+
+resource: Any
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 _SHORTEST_TURN = 0.1
 """Least time that one task runs before the next task has its turn [s]."""
@@ -134,6 +141,20 @@ def peer_label(package: str) -> str:
         if installed(package)
         else "not installed: pip install 'gaitway[bench]'"
     )
+
+
+def peak_memory() -> float:
+    """Return the greatest memory that this process had [MB]; 0 where the system does not tell."""
+    try:
+        # Linux counts the parent's memory in ru_maxrss too: a child begins as a copy of it
+        with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  (a pseudo file of Linux)
+            return next(float(line.split()[1]) / 1024.0 for line in file if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        if resource is None:
+            return 0.0
+        return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / (
+            1024.0**2 if sys.platform == "darwin" else 1024.0
+        )
 
 
 def _processor() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -80,7 +81,9 @@ class Studio:
         self._record = None if record is None else Path(record)
         self.records: list[Path] = []
         self._wanted: dict[str, Callable[[], None]] = {}
-        self._saved, self._stopped = -_SAVED, False
+        self._lock = threading.Lock()
+        """Kept by who reads or changes what viewers want, for their messages come in other threads."""
+        self._saving, self._saved, self._stopped = False, -_SAVED, False
         try:
             server = LocalServer(host, port)
         except OSError as problem:
@@ -200,7 +203,8 @@ class Studio:
         return session
 
     def _open_later(self, name: str) -> None:
-        self._wanted["open"] = partial(self._open, name)
+        with self._lock:
+            self._wanted["open"] = partial(self._open, name)
 
     def _open(self, name: str) -> None:
         self.page.tell(f"opening {name} ...")
@@ -208,13 +212,23 @@ class Studio:
         before.close()
 
     def _save_later(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool = False) -> None:
-        """Save a file after this frame, unless one was saved just now or waits already."""
-        if "save" in self._wanted or time.monotonic() - self._saved < _SAVED:
+        """Save a file after this frame, unless one was saved just now, is being saved or waits already."""
+        with self._lock:
+            busy = self._saving or time.monotonic() - self._saved < _SAVED
+            if not busy:
+                self._saving = True
+                self._wanted["save"] = partial(self._save, what, name, client, replace)
+        if busy:
             self.page.tell(f"one file at a time, every {_SAVED:g} seconds: save it again in a moment")
-        else:
-            self._wanted["save"] = partial(self._save, what, name, client, replace)
 
     def _save(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool) -> None:
+        try:
+            self._save_or_ask(what, name, client, replace)
+        finally:
+            self._saving = False
+
+    def _save_or_ask(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool) -> None:
+        """Save a file, or ask first where one is there already."""
         place = self.place(what, name)
         if not replace and client is not None and os.path.lexists(place):
             other = self.free_name(what, name)
@@ -241,7 +255,8 @@ class Studio:
             self.session.fail(problem)
 
     def _taken(self) -> list[Callable[[], None]]:
-        tasks, self._wanted = list(self._wanted.values()), {}
+        with self._lock:
+            tasks, self._wanted = list(self._wanted.values()), {}
         return tasks
 
 
