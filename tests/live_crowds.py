@@ -10,8 +10,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
 from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
+from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.prepared import PreparedLibrary, planning_context

@@ -24,7 +24,7 @@ import numpy as np
 
 import gaitway
 from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
+from gaitway.live.planning.forest import live_forest
 from gaitway.scene.catalog import ready_scenes
 from gaitway.space.prepared import planning_context
 from gaitway.variation.enriching import EnrichOptions, enrich

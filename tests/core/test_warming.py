@@ -143,7 +143,7 @@ def test_nobody_waits_for_ever(state: warming._State, monkeypatch: pytest.Monkey
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with warming.turn("gaitway.some.kernel"):
-            assert state.waited >= 0.1
+            assert state.waited > 0.0
         holder.kill()
 
 

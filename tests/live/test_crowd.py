@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gaitway.audit import audit_take
 from gaitway.core.errors import TreeError
-from gaitway.live.check import overlaps
 from gaitway.live.engine import LiveEngine
+from gaitway.live.playing.check import overlaps
 from gaitway.live.record import LiveRecord
 from gaitway.tree.forest import Forest
 from gaitway.world.obstacle import WALL, Mover, MoverPhase, Obstacle

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.live import stuck_characters as seeking
-from gaitway.live._playing_kernels import FRESH, SOUGHT
-from gaitway.live.movers import HORIZON, MoversAhead
+from gaitway.live.planning import stuck_characters as seeking
+from gaitway.live.planning.movers import HORIZON, MoversAhead
+from gaitway.live.playing._playing_kernels import FRESH, SOUGHT
 from gaitway.scene import scene_from_dict
 from gaitway.studio.live_play import LivePlay
 from gaitway.world.obstacle import WALL, Mover, MoverPhase

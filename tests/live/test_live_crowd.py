@@ -19,9 +19,9 @@ from gaitway.core.errors import FormatError, LiveError
 from gaitway.core.rotations import rotate
 from gaitway.library.behavior import Library
 from gaitway.live import Arrived, Blocked, LiveCrowd, LiveEngine, LiveOptions, Refused, Removed, Stuck, live_forest
-from gaitway.live.check import overlaps
 from gaitway.live.libraries import special_kinds
-from gaitway.live.saving import LiveState, write_state
+from gaitway.live.playing.check import overlaps
+from gaitway.live.playing.saving import LiveState, write_state
 from gaitway.space.prepared import planning_context
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon

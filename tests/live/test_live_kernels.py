@@ -14,14 +14,14 @@ from gaitway.core import rotations
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live import _aim_kernels as aims
-from gaitway.live import _crowd_kernels as kernels
-from gaitway.live._aim_kernels import EndArrays, Heap
-from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
-from gaitway.live._subgoal_kernels import RouteArrays, subgoal
-from gaitway.live.arrays import STEPS, body_extent, no_crowd, roomier
-from gaitway.live.bodies import body_arrays, led_on
-from gaitway.live.forest import cheapest_tree, end_arrays, heap_for_ends
+from gaitway.live.planning import _aim_kernels as aims
+from gaitway.live.planning._aim_kernels import EndArrays, Heap
+from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
+from gaitway.live.planning.forest import cheapest_tree, end_arrays, heap_for_ends
+from gaitway.live.playing import _crowd_kernels as kernels
+from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.live.playing.arrays import STEPS, body_extent, no_crowd, roomier
+from gaitway.live.playing.bodies import body_arrays, led_on
 from gaitway.motion.clip import Clip
 from gaitway.tree.building.default_moves import usual_behaviors, usual_roots
 from gaitway.tree.building.growing import Budget

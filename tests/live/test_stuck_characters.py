@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from gaitway.audit import audit_take
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import TreeError
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._stuck_kernels import install
-from gaitway.live.check import overlaps
 from gaitway.live.engine import LiveEngine
-from gaitway.live.planner import FIELDS
+from gaitway.live.planning._stuck_kernels import install
+from gaitway.live.planning.planner import FIELDS
+from gaitway.live.planning.routes import RouteBook
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing.check import overlaps
 from gaitway.live.record import LiveRecord
-from gaitway.live.routes import RouteBook
 from gaitway.world.obstacle import WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World

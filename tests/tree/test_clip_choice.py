@@ -15,11 +15,11 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import FormatError
 from gaitway.library.actions import action_table
 from gaitway.library.behavior import Library
-from gaitway.live.bodies import frame_pool, led_on
-from gaitway.live.check import overlaps
 from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
+from gaitway.live.planning.forest import live_forest
+from gaitway.live.playing.bodies import frame_pool, led_on
+from gaitway.live.playing.check import overlaps
 from gaitway.live.record import LiveRecord
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict

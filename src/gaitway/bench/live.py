@@ -13,9 +13,9 @@ from gaitway.behavior.search import search
 from gaitway.bench._live_scenes import Errands, prepared_person, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.core.arrays import FloatArray
-from gaitway.live.check import overlaps
 from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
+from gaitway.live.planning.forest import live_forest
+from gaitway.live.playing.check import overlaps
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic, placed_discs

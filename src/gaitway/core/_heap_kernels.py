@@ -1,8 +1,8 @@
 """A binary heap of numbered nodes by key, least key first, in two arrays of any number type.
 
 Two searches keep heaps of their own, because their order among equal keys is part of their results: the A* search
-(`behavior._search_memory_kernels`) breaks ties by estimate and then by age, the live crowd (`live._aim_kernels`) by
-number, and builds its heap in one pass.
+(`behavior._search_memory_kernels`) breaks ties by estimate and then by age, the live crowd
+(`live.planning._aim_kernels`) by number, and builds its heap in one pass.
 """
 
 from __future__ import annotations

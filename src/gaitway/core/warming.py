@@ -202,8 +202,9 @@ def turn(name: str) -> Iterator[None]:
         while not held and time.perf_counter() - began < PATIENCE_S:
             # never inside another kernel: what would be compiled may call that one, which is not ready
             if _STATE.depth > 0 or not _help_meanwhile():
-                _STATE.waited += _POLL_S
+                idle = time.perf_counter()
                 time.sleep(_POLL_S)
+                _STATE.waited += time.perf_counter() - idle
             held = _take(place)
     _STATE.depth += 1
     try:

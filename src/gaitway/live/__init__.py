@@ -9,10 +9,10 @@ from gaitway.core.callable_package import make_callable
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.engine import LiveEngine
 from gaitway.live.events import Arrived, Blocked, LiveEvent, Refused, Removed, Stuck
-from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
+from gaitway.live.planning.forest import live_forest
+from gaitway.live.playing.saving import LiveState
 from gaitway.live.record import LiveRecord
-from gaitway.live.saving import LiveState
 
 if TYPE_CHECKING:
     from gaitway.live.opening import live as live

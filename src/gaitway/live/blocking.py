@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import CrowdArrays
-from gaitway.live._subgoal_kernels import subgoal_of
 from gaitway.live.engine import LiveEngine
+from gaitway.live.planning._subgoal_kernels import subgoal_of
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import CrowdArrays
 from gaitway.world.exact import footprint_distance
 from gaitway.world.world import World
 

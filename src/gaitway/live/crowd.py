@@ -23,7 +23,6 @@ import numpy.typing as npt
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import FormatError, GaitwayError, LiveError
 from gaitway.library.behavior import Library
-from gaitway.live import _playing_kernels as playing
 from gaitway.live._matrix_kernels import fill_matrices
 from gaitway.live.blocking import Blocker, blocker_of, room_at
 from gaitway.live.engine import LONGEST_STEP, LiveEngine
@@ -31,9 +30,10 @@ from gaitway.live.events import Arrived, Blocked, Hindered, LiveEvent, LiveWatch
 from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
 from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing.saving import LiveState, read_state, write_state
 from gaitway.live.record import MINUTES, LiveRecord
 from gaitway.live.roster import Roster, Who
-from gaitway.live.saving import LiveState, read_state, write_state
 from gaitway.motion.skeleton import Skeleton
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import PlanOptions

@@ -24,11 +24,13 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
-from gaitway.live import _playing_kernels as kernels
-from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
-from gaitway.live._playing_kernels import LiveArrays
-from gaitway.live._restore_kernels import rebuild
-from gaitway.live.arrays import (
+from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
+from gaitway.live.planning.planner import LivePlanner, Spent
+from gaitway.live.playing import _playing_kernels as kernels
+from gaitway.live.playing._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
+from gaitway.live.playing._playing_kernels import LiveArrays
+from gaitway.live.playing._restore_kernels import rebuild
+from gaitway.live.playing.arrays import (
     LiveLibrary,
     body_extent,
     crowd_extent,
@@ -39,10 +41,8 @@ from gaitway.live.arrays import (
     no_crowd,
     roomier,
 )
-from gaitway.live.bodies import LiveFrames, body_arrays, rest_actions
-from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
-from gaitway.live.planner import LivePlanner, Spent
-from gaitway.live.saving import LiveState, check_crowd, check_tally, crowd_arrays
+from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
+from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary

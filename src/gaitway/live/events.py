@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import CrowdArrays
-from gaitway.live.arrays import longer
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import CrowdArrays
+from gaitway.live.playing.arrays import longer
 
 STUCK_AFTER = 6.0
 """A character is stuck when it came no nearer to its goal for so long [s]."""

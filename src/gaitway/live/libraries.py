@@ -13,8 +13,8 @@ from gaitway.core.errors import LiveError
 from gaitway.core.suggest import did_you_mean
 from gaitway.library.behavior import Library
 from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
+from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.prepared import SPEEDS, planning_context

@@ -12,9 +12,9 @@ from gaitway._version import __version__
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
-from gaitway.live._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
-from gaitway.live.arrays import library_of
 from gaitway.live.engine import LiveEngine
+from gaitway.live.playing._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
+from gaitway.live.playing.arrays import library_of
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
 from gaitway.take.model import Take

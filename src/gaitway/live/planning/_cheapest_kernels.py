@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._aim_kernels import sink
+from gaitway.live.planning._aim_kernels import sink
 
 
 @kernel

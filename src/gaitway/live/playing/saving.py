@@ -26,9 +26,9 @@ from gaitway.core.archives import (
     write_archive,
 )
 from gaitway.core.arrays import BoolArray, IntArray
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import CHAIN, COSINE, SINE, TIME, CrowdArrays
-from gaitway.live.arrays import STEPS, LiveLibrary, library_of
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import CHAIN, COSINE, SINE, TIME, CrowdArrays
+from gaitway.live.playing.arrays import STEPS, LiveLibrary, library_of
 
 FORMAT = ArchiveFormat("live crowd", 1)
 _MOST_PLACES = 1_000_000

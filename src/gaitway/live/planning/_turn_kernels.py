@@ -9,10 +9,11 @@ import numpy as np
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._aim_kernels import EndArrays, Heap
-from gaitway.live._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
-from gaitway.live._live_kernels import NEARER, PATIENCE, RETRY, plan
-from gaitway.live._playing_kernels import (
+from gaitway.live.planning._aim_kernels import EndArrays, Heap
+from gaitway.live.planning._live_kernels import NEARER, PATIENCE, RETRY, plan
+from gaitway.live.planning._subgoal_kernels import RouteArrays, length_at
+from gaitway.live.playing._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live.playing._playing_kernels import (
     ALARM,
     ARRIVALS,
     COUNT,
@@ -38,7 +39,6 @@ from gaitway.live._playing_kernels import (
     TOLERANCE,
     LiveArrays,
 )
-from gaitway.live._subgoal_kernels import RouteArrays, length_at
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space._clip_choice_kernels import move_free
 from gaitway.space._query_kernels import START

@@ -13,7 +13,7 @@ import numpy as np
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._crowd_kernels import (
+from gaitway.live.playing._crowd_kernels import (
     COSINE,
     HEADING,
     SINE,
@@ -27,7 +27,7 @@ from gaitway.live._crowd_kernels import (
     rest_hit,
     unlink,
 )
-from gaitway.live._playing_kernels import COUNT, FIRST, FIXED, READY, LiveArrays
+from gaitway.live.playing._playing_kernels import COUNT, FIRST, FIXED, READY, LiveArrays
 from gaitway.space._check_kernels import ActionArrays, shortage, static_hit, stays_free
 from gaitway.space._clip_choice_kernels import move_free
 from gaitway.space._query_kernels import START, wrapped

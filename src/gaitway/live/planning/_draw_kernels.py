@@ -11,9 +11,9 @@ import numpy as np
 
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y, move_hit
-from gaitway.live._playing_kernels import LIFE, PLANS, SEED, LiveArrays
-from gaitway.live._stuck_kernels import can_rest
+from gaitway.live.planning._stuck_kernels import can_rest
+from gaitway.live.playing._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y, move_hit
+from gaitway.live.playing._playing_kernels import LIFE, PLANS, SEED, LiveArrays
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space._clip_choice_kernels import IDENTICAL, SIMILAR, STRAY, move_free, strays, substitute
 from gaitway.space._query_kernels import GOAL, mixed, wrapped

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._subgoal_kernels import RouteArrays, length_at
+from gaitway.live.planning._subgoal_kernels import RouteArrays, length_at
 
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]

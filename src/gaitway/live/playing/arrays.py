@@ -19,9 +19,9 @@ import numpy.typing as npt
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.library.body_discs import BodyDiscs
-from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays, Small
-from gaitway.live._playing_kernels import LiveArrays
-from gaitway.live.bodies import LiveFrames
+from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays, Small
+from gaitway.live.playing._playing_kernels import LiveArrays
+from gaitway.live.playing.bodies import LiveFrames
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.similar_clips import SimilarClips

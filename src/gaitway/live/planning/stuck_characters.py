@@ -15,11 +15,11 @@ import numpy as np
 
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, IntArray
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
-from gaitway.live._subgoal_kernels import RouteArrays, passes_special, subgoal_of
-from gaitway.live.arrays import LiveLibrary
-from gaitway.live.sliced_search import SlicedQuery, SlicedSearch, Work
+from gaitway.live.planning._subgoal_kernels import RouteArrays, passes_special, subgoal_of
+from gaitway.live.planning.sliced_search import SlicedQuery, SlicedSearch, Work
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
+from gaitway.live.playing.arrays import LiveLibrary
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Pose
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
-from gaitway.live._crowd_kernels import (
+from gaitway.live.planning._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
+from gaitway.live.planning._draw_kernels import draw_identical, draw_rest, draw_similar
+from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
+from gaitway.live.playing._crowd_kernels import (
     COSINE,
     HEADING,
     SINE,
@@ -24,8 +26,7 @@ from gaitway.live._crowd_kernels import (
     rest_taken,
     unlink,
 )
-from gaitway.live._draw_kernels import draw_identical, draw_rest, draw_similar
-from gaitway.live._playing_kernels import (
+from gaitway.live.playing._playing_kernels import (
     ALARM,
     BY_TREE,
     COUNT,
@@ -44,7 +45,6 @@ from gaitway.live._playing_kernels import (
     TRIES,
     LiveArrays,
 )
-from gaitway.live._subgoal_kernels import RouteArrays, subgoal
 from gaitway.space._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
 from gaitway.space._clip_choice_kernels import move_free
 from gaitway.space._query_kernels import GOAL, START, wrapped

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray
 from gaitway.core.jit import kernel
-from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays, link
-from gaitway.live._playing_kernels import COUNT, EMPTY, FIRST, LOGGED, STATUS, LiveArrays, show
+from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays, link
+from gaitway.live.playing._playing_kernels import COUNT, EMPTY, FIRST, LOGGED, STATUS, LiveArrays, show
 
 
 @kernel(borrows=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.library import _disc_kernels
-from gaitway.live._crowd_kernels import GROUP, BodyArrays
+from gaitway.live.playing._crowd_kernels import GROUP, BodyArrays
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.space.prepared import PreparedLibrary

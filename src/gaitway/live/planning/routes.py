@@ -12,7 +12,7 @@ import numpy as np
 from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.live._subgoal_kernels import Lengths, RouteArrays
+from gaitway.live.planning._subgoal_kernels import Lengths, RouteArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.routes import RouteMap
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.library.actions import ActionTable
-from gaitway.live import _aim_kernels as kernels
-from gaitway.live._aim_kernels import EndArrays, Heap
-from gaitway.live._cheapest_kernels import cheapest
+from gaitway.live.planning import _aim_kernels as kernels
+from gaitway.live.planning._aim_kernels import EndArrays, Heap
+from gaitway.live.planning._cheapest_kernels import cheapest
 from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
 from gaitway.tree.building.growing import Budget

@@ -19,10 +19,10 @@ from gaitway.behavior.searcher import Searcher
 from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
-from gaitway.live.arrays import LiveLibrary, library_of
-from gaitway.live.movers import MoversAhead
+from gaitway.live.planning.movers import MoversAhead
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
+from gaitway.live.playing.arrays import LiveLibrary, library_of
 from gaitway.space._query_kernels import FOUND, FULL, GOING
 from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields

@@ -10,7 +10,7 @@ import numpy as np
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live._crowd_kernels import (
+from gaitway.live.playing._crowd_kernels import (
     CHAIN,
     COSINE,
     HEADING,

@@ -13,19 +13,19 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
-from gaitway.live import _playing_kernels as playing
-from gaitway.live import _turn_kernels as kernels
-from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
-from gaitway.live._playing_kernels import LiveArrays
-from gaitway.live._stuck_kernels import install
-from gaitway.live._subgoal_kernels import Lengths
-from gaitway.live.arrays import LiveLibrary, longer
-from gaitway.live.bodies import rest_actions
-from gaitway.live.forest import end_arrays, heap_for_ends
-from gaitway.live.movers import MoversAhead
 from gaitway.live.options import LiveOptions, PlanEffort
-from gaitway.live.routes import RouteBook
-from gaitway.live.stuck_characters import StuckCharacters
+from gaitway.live.planning import _turn_kernels as kernels
+from gaitway.live.planning._stuck_kernels import install
+from gaitway.live.planning._subgoal_kernels import Lengths
+from gaitway.live.planning.forest import end_arrays, heap_for_ends
+from gaitway.live.planning.movers import MoversAhead
+from gaitway.live.planning.routes import RouteBook
+from gaitway.live.planning.stuck_characters import StuckCharacters
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.live.playing._playing_kernels import LiveArrays
+from gaitway.live.playing.arrays import LiveLibrary, longer
+from gaitway.live.playing.bodies import rest_actions
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared import PreparedLibrary
