@@ -88,6 +88,7 @@ def test_a_motion_file_counts_as_a_take_of_one(tmp_path: Path) -> None:
     assert (tmp_path / "leg.csv").read_text().startswith("id,frame,x,y,heading")
 
 
+@pytest.mark.slow
 def test_exports(folder: Path, tmp_path: Path) -> None:
     gaitway("export", folder / "walk.npz", "-o", tmp_path / "walk.csv", "--fps", "10")
     rows = list(csv.DictReader((tmp_path / "walk.csv").read_text().splitlines()))

@@ -52,6 +52,7 @@ def without_encoding(text: str) -> list[int]:
     return out
 
 
+@pytest.mark.slow
 def test_text_is_read_and_written_as_utf_8_on_every_system() -> None:
     assert without_encoding('path.open()\nopen(x, "w")\npath.read_text()\nopen(x, "rb")\nos.open(x, 1)') == [1, 2, 3]
     found = {str(f.relative_to(SOURCE)): without_encoding(f.read_text(encoding="utf-8")) for f in SOURCE.rglob("*.py")}

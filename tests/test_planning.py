@@ -130,6 +130,7 @@ def test_goals_are_met_exactly_when_asked() -> None:
         assert abs(np.degrees(np.arctan2(np.sin(turn), np.cos(turn)))) <= 2.0
 
 
+@pytest.mark.slow
 def test_blends_are_played() -> None:
     people = [{"name": f"p{k}", "start": [2, 2 + 2 * k, 0], "goal": [17, 11 - 2 * k]} for k in range(5)]
     made = planned(characters=people, plan={"blends": True})

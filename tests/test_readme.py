@@ -18,7 +18,12 @@ BLOCKS = {
     for page in (README, *sorted((ROOT / "docs").glob("*.md")))
 }
 """Language and text of every block, by page."""
-PYTHON = [text for blocks in BLOCKS.values() for language, text in blocks if language == "python"]
+PYTHON = [
+    # those of the first page at once, the many others with the long tests
+    pytest.param(text, id=f"{page.stem}-{k}", marks=[] if page == README else [pytest.mark.slow])
+    for page, blocks in BLOCKS.items()
+    for k, text in enumerate(text for language, text in blocks if language == "python")
+]
 COMMANDS = {
     page.name: [
         line.split("#")[0].strip()
@@ -49,6 +54,7 @@ def test_python_block(code: str, tmp_path: Path) -> None:
     run(["-c", code], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page, commands in COMMANDS.items() if commands])
 def test_shell_lines(page: str, tmp_path: Path) -> None:
     for command in COMMANDS[page]:

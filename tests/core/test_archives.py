@@ -92,6 +92,7 @@ def test_headers_that_are_no_header(tmp_path: Path, text: bytes) -> None:
     assert len(str(caught.value)) < 500
 
 
+@pytest.mark.slow
 def test_little_is_unpacked_of_a_small_file(tmp_path: Path) -> None:
     """A kilobyte may ask for a little, and a large file for as much as it may hold."""
     header = {"format": "gaitway thing", "version": 1, "size": 1}

@@ -62,6 +62,7 @@ def run(package: Path, kernel: str = "twice", **environment: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_change_far_below_is_noticed(package: Path) -> None:
     assert run(package) == ["6.0", "compiled"]
     assert run(package) == ["6.0", "loaded"]
@@ -103,6 +104,7 @@ def test_folders_that_others_can_write_are_not_used(package: Path, tmp_path: Pat
     assert list((tmp_path / "own").rglob("*.nbi"))
 
 
+@pytest.mark.slow
 def test_damaged_files_are_as_good_as_none(package: Path) -> None:
     run(package)
     for file in package.glob("__pycache__/*.nbi"):

@@ -86,6 +86,7 @@ def casts():
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cast", ["person", "horse", "skateboarder"])
 def test_nothing_of_a_body_is_outside_between_frames_neither(casts, cast):
     library, table, discs = casts[cast]
@@ -98,6 +99,7 @@ def test_nothing_of_a_body_is_outside_between_frames_neither(casts, cast):
             assert outside(points[first : last + 1].reshape(-1, 2), timed_of(discs, w)).max() <= 0.0, (name, w)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cast", ["person", "skateboarder"])
 def test_no_disc_leaves_the_swept_body_by_more_than_the_margin_and_a_cell_and_a_half(casts, cast):
     library, table, discs = casts[cast]
@@ -116,6 +118,7 @@ def test_no_disc_leaves_the_swept_body_by_more_than_the_margin_and_a_cell_and_a_
             assert off.max() <= discs.timed_margin + LEAVE + 2e-3, (name, w)
 
 
+@pytest.mark.slow
 @needs_mocap
 @pytest.mark.parametrize("file", ["bvh/131_01.bvh", "bvh_accad/Female1_B12_WalkTurnRight90.bvh"])
 def test_captures_are_covered_as_they_are(file):

@@ -162,6 +162,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "style"), CASES)
 def test_nothing_pops_that_does_not_pop_in_the_library(name: str, style: str) -> None:
     library = cast(name, style)
@@ -175,6 +176,7 @@ def test_nothing_pops_that_does_not_pop_in_the_library(name: str, style: str) ->
             assert share.max() <= 1.5, f"{family.label(value)}: joint {joint} at frame {frame + 1}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "style"), CASES)
 def test_takes_of_blends_pass_the_audit(name: str, style: str) -> None:
     library = cast(name, style)
@@ -200,6 +202,7 @@ def way_round(library: Library, name: str) -> list[str]:
     return [*([into] if into else []), *middle, *([away] if away else [])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_blends_follow_one_another_without_a_seam(name: str) -> None:
     full = blended(name)

@@ -106,6 +106,7 @@ def test_clips_on_another_skeleton_are_refused(library: Library, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_scenes_name_libraries_by_file(file: Path) -> None:
     data = {
         "gaitway": 1, "bounds": [0, 0, 12, 8], "library": "people.gwlib",
@@ -139,6 +140,7 @@ def test_a_scene_takes_another_library(file: Path) -> None:
     assert {character.library.file for character in other.characters} == {str(file)}
 
 
+@pytest.mark.slow
 def test_waits_that_creep_by_a_millimetre_are_planned_with(library: Library) -> None:
     clips = dict(library.clips)
     for name in ("stand", "wait"):

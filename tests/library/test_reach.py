@@ -203,6 +203,7 @@ def test_envelope_against_points(rows):
     assert (found >= sampled.min(axis=1) - 0.1)[whole].all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60))
 def test_what_is_left_out_of_an_envelope_would_not_change_it(seed, count):

@@ -28,6 +28,7 @@ def play(crowd: LiveEngine, seconds: float, dt: float = FRAME) -> int:
     return found
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=4)
 def test_nobody_meets_anybody_or_anything(seed: int) -> None:

@@ -70,6 +70,7 @@ def test_somebody_who_waits_for_a_search_is_let_go_by_a_new_goal() -> None:
     assert crowd.arrived.tolist() == [0]
 
 
+@pytest.mark.slow
 def test_movers_are_known_for_long_enough_and_made_one_at_a_time() -> None:
     times = np.arange(0.0, 6000.0, 5.0)
     forth = np.where(np.arange(len(times)) % 2, 3.0, 0.0)

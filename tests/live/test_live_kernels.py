@@ -117,6 +117,7 @@ def meet(some: list[tuple[float, float, FloatArray]], others: list[tuple[float, 
     )
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25)
 def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:

@@ -99,6 +99,7 @@ def test_the_same_calls_give_the_same_searches() -> None:
     assert seen[0][1] > 0
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=3)
 def test_nobody_meets_anybody_on_ways_that_were_searched_for(seed: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from gaitway.cli import app
@@ -12,6 +13,7 @@ from gaitway.cli import app
 RUN = CliRunner()
 
 
+@pytest.mark.slow
 def test_graphs_paths_changes_and_steering(tmp_path: Path) -> None:
     done = RUN.invoke(app, ["papers", "kovar", "--quick", "--out", str(tmp_path)])
     assert "graphs" in done.output

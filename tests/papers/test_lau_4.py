@@ -31,6 +31,7 @@ def number(table: PaperTable, key: str = "here", **where: object) -> float:
     return float(row[key])
 
 
+@pytest.mark.slow
 def test_claims_that_few_queries_can_show(tables: dict[str, PaperTable]) -> None:
     assert all(table.ok for table in tables.values())
 

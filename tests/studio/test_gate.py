@@ -426,6 +426,7 @@ def test_a_frame_that_says_it_is_endless_takes_no_memory(studio: Studio) -> None
     plug.close()
 
 
+@pytest.mark.slow
 def test_a_flood_ends_for_who_sends_it_and_nobody_else(own: Studio) -> None:
     other, flood = WireViewer(own.address), WireViewer(own.address)
     assert until(lambda: len(own.page.viewers()) == 2)

@@ -291,6 +291,7 @@ def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio)
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_people_come_and_go_without_new_handles(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.shown)

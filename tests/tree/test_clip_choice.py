@@ -122,6 +122,7 @@ def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
     assert len(set(played(first).values())) == 6, "nobody is a clone of another"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
     library = LIBRARIES[name]()

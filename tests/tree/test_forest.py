@@ -106,6 +106,7 @@ def test_costs_are_those_of_plans() -> None:
     assert tree.unfold().costs[path[-1]] == pytest.approx(costs[tree.moves.actions[tree.actions[path]]].sum())
 
 
+@pytest.mark.slow
 def test_of_many_clips_some_are_taken() -> None:
     """A node keeps its followers in a word, and its move in a byte."""
     alike = action_table(load_cast("skateboarder", takes=12))

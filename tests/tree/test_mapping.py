@@ -45,6 +45,7 @@ def offsets(count: int) -> np.ndarray:
     return np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("radius", [0.0, 0.3])
 def test_cells_are_marked_where_something_is(seed: int, radius: float) -> None:

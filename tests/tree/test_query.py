@@ -93,6 +93,7 @@ def check_plan(plan: Plan, fields: WorldFields, query: Query) -> None:
     assert math.cos(plan.end_pose[2] - pose[2]) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
 def test_the_cheapest_free_way_of_a_tree(seed: int) -> None:

@@ -25,6 +25,7 @@ answer({b.name: list(armature.matrix_world @ b.head) for b in armature.pose.bone
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["bvh", "glb"])
 def test_joints_stand_where_they_should(ending: str, tmp_path: Path) -> None:
     clip = load_cast("person", behaviors=["jump"]).clips["jump"]
