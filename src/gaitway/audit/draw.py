@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import axes_of, bodies_of
+from gaitway.audit.natural.report import NaturalReport
 from gaitway.audit.penetration import groups_of
 from gaitway.audit.report import Finding, Report, ReportRow, shown
 from gaitway.audit.solids import stack_of
@@ -53,6 +54,35 @@ def draw_worst(report: Report, take: Take, world: World | None, folder: str | Pa
         if row.violations and row.violations[0].place is not None:
             path = target / f"{row.name}.png"
             save_png(picture_of(row, row.violations[0], take, world), path)
+            out.append(path)
+    return out
+
+
+def draw_natural(report: NaturalReport, take: Take, world: World | None, folder: str | Path) -> list[Path]:
+    """Draw the character that is farthest from what people do, for every figure that is outside its band.
+
+    Args:
+        report: what was measured of this take.
+        take: the take.
+        world: its world, or None.
+        folder: where the PNG files go; it is made if it is not there.
+
+    Returns:
+        The files, in the order of the report's rows: `natural_jogging.png` and so on.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    out = []
+    for row in report.outside:
+        if row.worst is not None:
+            band, worst = row.band, row.worst
+            finding = Finding(
+                row=band.name, value=worst.value, bar=band.low if worst.value < band.low else band.high,
+                time=worst.time, frame=round(worst.time * take.fps), characters=(worst.character,), place=worst.place,
+            )  # fmt: skip
+            kind = ReportRow(name=band.name, title=band.title, unit=band.unit, bar=finding.bar)
+            path = target / f"natural_{band.name}.png"
+            save_png(picture_of(kind, finding, take, world), path)
             out.append(path)
     return out
 

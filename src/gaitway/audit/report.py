@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-_SCALES = {"m": (100.0, "cm"), "deg": (1.0, "deg"), "x": (1.0, "x"), "": (1.0, "")}
+_SCALES = {"m": (100.0, "cm"), **{unit: (1.0, unit) for unit in ("deg", "x", "", "%", "cm", "m/s", "deg/s", "deg/m")}}
 """How values are shown, by unit: factor and word."""
 
 
@@ -77,7 +77,7 @@ class ReportRow:
     name: str
     title: str
     unit: str
-    """"m", "deg", "x" (a multiple) or nothing (a count)."""
+    """"m", "deg", "x" (a multiple), nothing (a count), or a unit of `natural.BANDS`."""
     bar: float
     worst: Finding | None = None
     """The value nearest to or farthest beyond its bar; None if there was nothing to measure."""
@@ -154,8 +154,8 @@ class Report:
             "collision": self.collision,
             "frames": self.frames,
             "between": self.between,
-            "rows": _plain(rows),
-            "characters": _plain({name: dict(worst) for name, worst in self.characters.items()}),
+            "rows": plain_values(rows),
+            "characters": plain_values({name: dict(worst) for name, worst in self.characters.items()}),
         }
 
 
@@ -191,12 +191,12 @@ def _excess(finding: Finding) -> float:
     return float("inf") if math.isnan(excess) else excess
 
 
-def _plain(value: Any) -> Any:
-    """Return tuples as lists, and numbers that JSON does not know as words."""
+def plain_values(value: Any) -> Any:
+    """Return tuples as lists, and numbers that JSON does not know as None."""
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: plain_values(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [plain_values(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

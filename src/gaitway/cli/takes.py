@@ -28,28 +28,42 @@ def audit(
     take: TakeFile,
     scene: Annotated[str | None, typer.Argument(help="The place it plays in: a scene file or a ready scene.")] = None,
     draw: Annotated[Path | None, typer.Option(help="Draw the worst frame of each violated row to this folder.")] = None,
+    natural: Annotated[
+        bool, typer.Option("--natural", help="Also measure whether characters move as people do.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check a take against its place: collisions, feet, continuity, joint limits, arrival; 1 on a violation."""
-    from gaitway.audit import audit_take, draw_worst
+    from gaitway.audit import audit_take, draw_natural, draw_worst, natural_report
 
     performed, place = read_take(take), read_world(scene)
     with progress("audit") as show:
         report = audit_take(performed, place, progress=show)
+    measured = None
+    if natural:
+        with progress("naturalness") as show:
+            measured = natural_report(performed, place, progress=show)
     if as_json:
-        show_json(report.as_dict())
+        show_json(report.as_dict() | ({} if measured is None else {"natural": measured.as_dict()}))
     else:
         names = ("figure", "bar", "worst", "where", "verdict")
         rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
         show_rows(f"{take.name}: {len(performed)} characters, {performed.duration:.4g} s", rows)
         say(counted_violations(report))
-    if draw is not None and not report.ok:
+        if measured is not None:
+            names = ("figure", "people", "here", "farthest from it", "verdict")
+            rows = [dict(zip(names, line, strict=True)) for line in measured.table()]
+            show_rows("as people move", rows)
+            say(f"{len(measured.outside)} of {len(measured.rows)} figures are outside what people do")
+    good = report.ok and (measured is None or measured.ok)
+    if draw is not None and not good:
         with progress("drawing the worst frames"):
             pictures = draw_worst(report, performed, place, draw)
+            pictures += [] if measured is None else draw_natural(measured, performed, place, draw)
         if not as_json:
             for picture in pictures:
                 say(f"wrote {picture}")
-    if not report.ok:
+    if not good:
         raise typer.Exit(1)
 
 

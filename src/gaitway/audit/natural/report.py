@@ -1,0 +1,266 @@
+"""Whether a crowd moves like people: figures of every character and of the crowd, beside what people do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gaitway.audit.natural import way as ways
+from gaitway.audit.natural.bands import BANDS, FREE_SPEED_SPREAD, NaturalBand
+from gaitway.audit.natural.gait import NEEDED, gait_figures, phases, step_signal, stretches
+from gaitway.audit.natural.shortest_way import ShortestWays
+from gaitway.audit.natural.upper_body import head_figures, head_yaw, standing, standing_life, yaw_speed
+from gaitway.audit.natural.way import RATE, Way, way_of
+from gaitway.audit.report import plain_values
+from gaitway.core.arrays import FloatArray
+from gaitway.core.progress import Progress, silent
+from gaitway.motion.clip import Clip
+from gaitway.take.model import Take
+from gaitway.world.world import World
+
+_FIRST = 10.0
+"""Time from the begin in which steps are compared between characters [s]."""
+_SHARES = {"arm_difference": 100.0, "step_time_change": 100.0, "step_width": 100.0, "sway": 100.0}
+"""Factors from measured values to the units of the bands."""
+_WALKING = 0.6
+"""Speed above which a character counts for steps in time [m/s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaturalMoment:
+    """The value of one character, and a moment that shows it."""
+
+    character: str
+    value: float
+    time: float
+    """When it shows [s]."""
+    place: tuple[float, float, float]
+    """Where its root is then [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaturalRow:
+    """One figure of the crowd beside its band."""
+
+    band: NaturalBand
+    value: float = math.nan
+    """The crowd's value; NaN if there was nothing to measure."""
+    slack: float = 0.0
+    """By how much the band is wider for few characters: twice the standard error of their mean."""
+    characters: int = 0
+    """Number of characters that were measured."""
+    worst: NaturalMoment | None = None
+    """The character that is farthest outside, or nearest to an edge."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether the figure says something about this crowd."""
+        return not math.isnan(self.value) and self.characters >= self.band.least
+
+    @property
+    def ok(self) -> bool:
+        """Whether the crowd is inside the band; also if nothing could be measured."""
+        return not self.measured or self.band.holds(self.value, self.slack)
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        return "not measured" if not self.measured else "ok" if self.ok else "outside"
+
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """Return a line of a table: title, band, value, who is worst, verdict."""
+        band = replace(self.band, low=self.band.low - self.slack, high=self.band.high + self.slack)
+        worst = "-" if self.worst is None else self._worst_words()
+        return band.title, _band_words(band), _number(self.value, band.unit), worst, self.verdict
+
+    def _worst_words(self) -> str:
+        assert self.worst is not None
+        value = _number(self.worst.value, self.band.unit)
+        return f"{self.worst.character} at {self.worst.time:.2f} s: {value}"
+
+
+@dataclass(frozen=True)
+class NaturalReport:
+    """All figures of a take."""
+
+    rows: tuple[NaturalRow, ...]
+    characters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Figures of each character, by name; those that could not be measured are left out."""
+
+    def __getitem__(self, name: str) -> NaturalRow:
+        return next(row for row in self.rows if row.band.name == name)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all figures that could be measured are in their bands."""
+        return all(row.ok for row in self.rows)
+
+    @property
+    def outside(self) -> tuple[NaturalRow, ...]:
+        """The figures that are not."""
+        return tuple(row for row in self.rows if not row.ok)
+
+    def table(self) -> list[tuple[str, str, str, str, str]]:
+        """Return the lines of a table: title, band, value, who is worst, verdict."""
+        return [row.cells() for row in self.rows]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        rows = [{**asdict(row), "ok": row.ok, "verdict": row.verdict} for row in self.rows]
+        people = {name: dict(figures) for name, figures in self.characters.items()}
+        plain = plain_values({"ok": self.ok, "rows": rows, "characters": people})
+        assert isinstance(plain, dict)
+        return plain
+
+
+def natural_report(
+    take: Take,
+    world: World | None = None,
+    *,
+    bands: Sequence[NaturalBand] = BANDS,
+    progress: Progress = silent,
+) -> NaturalReport:
+    """Measure how a take moves, beside what people do.
+
+    Args:
+        take: the take; characters without legs are measured by their ways alone.
+        world: its place, from which the turning that a way needs is known; without it none is needed.
+        bands: the bands to measure against.
+        progress: called before each character.
+    """
+    shortest = None if world is None else ShortestWays(world)
+    measured: dict[str, dict[str, float]] = {}
+    moments: dict[str, dict[str, NaturalMoment]] = {}
+    for index, name in enumerate(take.names):
+        progress("characters", index, len(take))
+        clip = take.clip(index, RATE)
+        if len(clip) < 3:
+            continue
+        figures, frames = _measured(clip, shortest)
+        measured[name] = figures
+        moments[name] = {
+            key: NaturalMoment(
+                character=name, value=value, time=float(take.start(index) + frames.get(key, 0) / RATE),
+                place=tuple(float(v) for v in clip.root_positions[frames.get(key, 0)]),  # type: ignore[arg-type]
+            )
+            for key, value in figures.items()
+        }  # fmt: skip
+    of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: _in_step(take)}
+    rows = tuple(_row(band, measured, moments, of_crowd.get(band.name)) for band in bands)
+    return NaturalReport(rows, measured)
+
+
+def _measured(clip: Clip, shortest: ShortestWays | None) -> tuple[dict[str, float], dict[str, int]]:
+    """Return the figures of one character, and the frame that shows each best."""
+    way = way_of(clip.root_positions)
+    figures = _way_figures(way, clip, shortest)
+    positions, world = clip.joint_transforms()
+    figures |= {name: _SHARES.get(name, 1.0) * v for name, v in gait_figures(clip, way, positions, world).items()}
+    figures |= head_figures(clip, way, world)
+    figures["standing_life"] = standing_life(clip, way)
+    figures = {name: value for name, value in figures.items() if not math.isnan(value)}
+    return figures, _frames(clip, way, positions, world)
+
+
+def _way_figures(way: Way, clip: Clip, shortest: ShortestWays | None) -> dict[str, float]:
+    if not way.moved:
+        return {}
+    change, length = ways.turning(way)
+    needed = 0.0
+    if shortest is not None:
+        needed = shortest.turning(clip.root_positions[0, :2], clip.root_positions[-1, :2])
+    excess = max(float(change.sum()) - needed, 0.0)
+    return {
+        "jogging": 100.0 * ways.jogging_share(way),
+        "gait_switches": float(len(ways.gait_switches(way))),
+        "speed": ways.mean_speed(way),
+        "short_stops": float(len(ways.short_stops(way))),
+        "turning": excess / length.sum() if length.sum() > 5.0 else math.nan,
+        "excess_turning": excess if length.sum() > 5.0 else math.nan,
+        "hook": ways.hook(way),
+    }
+
+
+def _frames(clip: Clip, way: Way, positions: FloatArray, world: FloatArray) -> dict[str, int]:
+    """Return the frame of each figure that shows it best."""
+    change, _ = ways.turning(way)
+    sharp = int(np.argmax(np.convolve(change, np.ones(round(RATE)), mode="same"))) if len(change) else 0
+    fastest, going = int(np.argmax(way.speed)), np.flatnonzero(way.moving)
+    short, stood = ways.short_stops(way), standing(way)
+    frames = {
+        "jogging": fastest, "speed": fastest, "turning": sharp, "excess_turning": sharp,
+        "gait_switches": (ways.gait_switches(way) or [fastest])[0],
+        "short_stops": sum(short[0]) // 2 if short else fastest,
+        "hook": int(going[-1]) if len(going) else 0,
+        "standing_life": sum(stood[0]) // 2 if stood else 0,
+        "head_lead": sharp, "head_speed_turning": sharp, "head_speed": fastest,
+    }  # fmt: skip
+    if "head" in clip.skeleton.roles:
+        frames["head_speed"] = int(np.argmax(yaw_speed(head_yaw(clip, way, world)) * way.moving))
+    if all(role in clip.skeleton.roles for role in NEEDED):
+        walks = stretches(clip, positions, way) or stretches(clip, positions, way, jog=True)
+        frame = sum(walks[0].frames) // 2 if walks else fastest
+        names = ("step_width", "sway", "trunk_pitch", "head_nod", "arm_difference", "step_time_change")
+        frames |= dict.fromkeys((*names, "jog_pelvis_yaw"), frame)
+    return frames
+
+
+def _row(
+    band: NaturalBand,
+    measured: Mapping[str, Mapping[str, float]],
+    moments: Mapping[str, Mapping[str, NaturalMoment]],
+    whole: Callable[[FloatArray], tuple[float, int]] | None,
+) -> NaturalRow:
+    key = "speed" if band.name == "speed_spread" else band.name
+    values = np.array([figures[key] for figures in measured.values() if key in figures])
+    if whole is not None:
+        value, count = whole(values)
+        return NaturalRow(band=band, value=value, characters=count)
+    if not len(values):
+        return NaturalRow(band=band)
+    value = float(np.median(values) if band.of_crowd == "median" else values.mean())
+    # the mean of a few people differs from that of all
+    slack = 2.0 * FREE_SPEED_SPREAD / math.sqrt(len(values)) if band.name == "speed" else 0.0
+    shown = [figures[key] for figures in moments.values() if key in figures]
+    worst = max(shown, key=lambda moment: band.distance(moment.value))
+    return NaturalRow(band=band, value=value, slack=slack, characters=len(values), worst=worst)
+
+
+def _speed_spread(speeds: FloatArray) -> tuple[float, int]:
+    return (float(speeds.std(ddof=1)) if len(speeds) > 1 else math.nan), len(speeds)
+
+
+def _in_step(take: Take) -> tuple[float, int]:
+    """Return how much more alike the gait phases of walking characters are than by chance, and of how many."""
+    frames = round(_FIRST * RATE)
+    turns, walking = np.full((len(take), frames), np.nan), np.zeros((len(take), frames), dtype=bool)
+    for index in range(len(take)):
+        clip, first = take.clip(index, RATE), round(take.start(index) * RATE)
+        if len(clip) < RATE or first >= frames or any(role not in clip.skeleton.roles for role in NEEDED):
+            continue
+        way, signal = way_of(clip.root_positions), step_signal(clip, clip.joint_positions())
+        count = min(len(clip), frames - first)
+        turns[index, first : first + count] = phases(signal)[:count]
+        walking[index, first : first + count] = (way.speed > _WALKING)[:count]
+    many = walking.sum(axis=0)
+    enough = many >= 3
+    if not enough.any():
+        return math.nan, int(walking.any(axis=1).sum())
+    together = np.abs(np.where(walking, np.exp(1j * np.nan_to_num(turns)), 0.0).sum(axis=0))[enough] / many[enough]
+    chance = 0.5 * np.sqrt(np.pi / many[enough])
+    return float((together - chance).mean()), int(walking.any(axis=1).sum())
+
+
+def _band_words(band: NaturalBand) -> str:
+    low, high = math.isfinite(band.low), math.isfinite(band.high)
+    if low and high:
+        return f"{_number(band.low)} to {_number(band.high, band.unit)}"
+    return f"at most {_number(band.high, band.unit)}" if high else f"at least {_number(band.low, band.unit)}"
+
+
+def _number(value: float, unit: str = "") -> str:
+    return "-" if math.isnan(value) else f"{value:.2f} {unit}".strip()
