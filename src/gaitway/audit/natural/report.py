@@ -12,7 +12,7 @@ import numpy as np
 from gaitway.audit.natural import way as ways
 from gaitway.audit.natural.bands import BANDS, FREE_SPEED_SPREAD, NaturalBand
 from gaitway.audit.natural.gait import NEEDED, gait_figures, phases, step_signal, stretches
-from gaitway.audit.natural.shortest_way import ShortestWays
+from gaitway.audit.natural.shortest_way import RADII, ShortestWays, needed_turning
 from gaitway.audit.natural.upper_body import head_figures, head_yaw, standing, standing_life, yaw_speed
 from gaitway.audit.natural.way import RATE, Way, way_of
 from gaitway.audit.report import plain_values
@@ -132,7 +132,7 @@ def natural_report(
         bands: the bands to measure against.
         progress: called before each character.
     """
-    shortest = None if world is None else ShortestWays(world)
+    shortest = [] if world is None else [ShortestWays(world, radius) for radius in RADII]
     measured: dict[str, dict[str, float]] = {}
     moments: dict[str, dict[str, NaturalMoment]] = {}
     for index, name in enumerate(take.names):
@@ -154,7 +154,7 @@ def natural_report(
     return NaturalReport(rows, measured)
 
 
-def _measured(clip: Clip, shortest: ShortestWays | None) -> tuple[dict[str, float], dict[str, int]]:
+def _measured(clip: Clip, shortest: Sequence[ShortestWays]) -> tuple[dict[str, float], dict[str, int]]:
     """Return the figures of one character, and the frame that shows each best."""
     way = way_of(clip.root_positions)
     figures = _way_figures(way, clip, shortest)
@@ -166,13 +166,12 @@ def _measured(clip: Clip, shortest: ShortestWays | None) -> tuple[dict[str, floa
     return figures, _frames(clip, way, positions, world)
 
 
-def _way_figures(way: Way, clip: Clip, shortest: ShortestWays | None) -> dict[str, float]:
+def _way_figures(way: Way, clip: Clip, shortest: Sequence[ShortestWays]) -> dict[str, float]:
     if not way.moved:
         return {}
     change, length = ways.turning(way)
-    needed = 0.0
-    if shortest is not None:
-        needed = shortest.turning(clip.root_positions[0, :2], clip.root_positions[-1, :2])
+    ends = clip.root_positions[0, :2], clip.root_positions[-1, :2]
+    needed = needed_turning(shortest, *ends) if shortest else 0.0
     excess = max(float(change.sum()) - needed, 0.0)
     return {
         "jogging": 100.0 * ways.jogging_share(way),

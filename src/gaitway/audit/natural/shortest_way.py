@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
@@ -12,22 +14,28 @@ from gaitway.world.grid import GridSpec
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.world import World
 
-RADIUS = 0.3
-"""Radius of the disc [m]."""
-_CELL, _MOST_CELLS = 0.2, 600_000
+RADII = (0.3, 0.2)
+"""Radii of the disc [m]: the second where the first finds no way, for bodies are thinner than they are wide."""
+_CELL, _MOST_CELLS = 0.1, 200_000
 """Side of a cell [m], and the number of cells above which they are made larger."""
 _NEAR = 1.0
 """Greatest distance of a free cell from a start or goal that is not free [m]."""
 _NEIGHBORS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
-class ShortestWays:
-    """Shortest ways in a world. What can be jumped over or ducked under does not block, nor do movers."""
+def needed_turning(ways: Sequence[ShortestWays], start: FloatArray, goal: FloatArray) -> float:
+    """Return the turning on the shortest way of the first that has one [deg]; NaN if there is none."""
+    found = (way.turning(start, goal) for way in ways)
+    return next((turning for turning in found if not np.isnan(turning)), np.nan)
 
-    def __init__(self, world: World) -> None:
+
+class ShortestWays:
+    """Shortest ways of a disc. What can be jumped over or ducked under does not block, nor do movers."""
+
+    def __init__(self, world: World, radius: float = RADII[0]) -> None:
         x0, y0, x1, y1 = world.bounds
         cell = max(_CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / _MOST_CELLS)))
-        occupancy = Occupancy.of(world, cell, RADIUS)
+        occupancy = Occupancy.of(world, cell, radius)
         self.spec: GridSpec = occupancy.spec
         self.free: BoolArray = (occupancy.mask & 1) == 0
         self._graph = _graph_of(self.free, cell)
