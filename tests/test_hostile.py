@@ -108,7 +108,7 @@ def test_no_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 2.3 TiB")
 
-    monkeypatch.setattr("gaitway.scene.scene_problems", fail)
+    monkeypatch.setattr("gaitway.checking.check_scene", fail)
     monkeypatch.setattr("sys.argv", ["gaitway", "scene", "check", "maze"])
     assert cli._run() == 2
     assert capsys.readouterr().err.strip() == "error: there is not enough memory for this: Unable to allocate 2.3 TiB"

@@ -2,6 +2,7 @@ from .audit import audit_take as audit_take
 from .capture.importing import import_library as import_library
 from .cast.catalog import cast_names as cast_names
 from .cast.catalog import load_cast as load_cast
+from .checking import check_scene as check_scene
 from .core.errors import GaitwayError as GaitwayError
 from .export import export_take as export_take
 from .library import Library as Library

@@ -20,6 +20,8 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.space.plan import SearchResult
+from gaitway.space.prepared import planning_context
+from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 
 EXACTLY, SWAY = 0.02, 0.015
@@ -129,6 +131,7 @@ def plan_scene(
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
     compiled = compile_seconds()
     crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
+    crowd = replace(crowd, results={**crowd.results, **_explained(scene, crowd, libraries)})
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
     performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]
@@ -145,6 +148,17 @@ def plan_scene(
     }
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled)
+
+
+def _explained(
+    scene: Scene, crowd: CrowdPlan, libraries: Mapping[LibraryRef, Library] | None
+) -> dict[str, SearchResult]:
+    """Return the results of characters for which a gap is too narrow, with reasons that say so."""
+    failed = [character for character in scene.characters if character.name in crowd.failed]
+    lost = unreachable(failed, planning_context(scene.world, libraries)) if failed else []
+    reasons = {one.character.name: one.reason() for one in lost if one.gaps}
+    old = {name: crowd.results[name] for name in reasons}
+    return {name: replace(result, reason=f"{result.reason}; {reasons[name]}") for name, result in old.items()}
 
 
 def _planned_by(scene: Scene, planner: str) -> Scene:

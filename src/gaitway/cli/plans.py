@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gaitway.cli.scenes import SceneName
+from gaitway.cli.scenes import NOT_ALL_ARRIVED, SceneName
 from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 if TYPE_CHECKING:
     from gaitway.planning import Planned
-
-NOT_ALL_ARRIVED = 3
-"""Exit status when a character does not reach its goal."""
 
 
 def plan(

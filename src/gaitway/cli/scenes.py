@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from gaitway.cli.show import Json, check_output, progress, remark, say, show_jso
 
 scene_app = typer.Typer(help="Places and who wants to be where.", no_args_is_help=True)
 
+NOT_ALL_ARRIVED = 3
+"""Exit status when a character does not reach its goal."""
 SceneName = Annotated[str, typer.Argument(help="A scene file, or the name of a ready scene.", metavar="SCENE")]
 
 
@@ -58,16 +61,19 @@ def scene_check(
     scenes: Annotated[list[str], typer.Argument(help="Scene files, or names of ready scenes.", metavar="SCENE...")],
     as_json: Json = False,
 ) -> None:
-    """Find all that is wrong with scene files; exits with 2 if one cannot be used. Warnings do not count."""
-    from gaitway.scene import scene_problems
+    """Find all that is wrong with scene files, and who cannot get to the goal.
 
-    found = {name: scene_problems(name) for name in scenes}
+    Exit status 2 if a scene cannot be used, 3 if somebody is cut off from the goal. Other warnings do not count.
+    """
+    from gaitway.checking import check_scene
+
+    found = {name: check_scene(name) for name in scenes}
     if as_json:
         show_json(
             [
                 {
                     "scene": name,
-                    "ok": all(p.warning for p in problems),
+                    "ok": check.ok,
                     "problems": [
                         {
                             "file": None if p.file is None else str(p.file),
@@ -76,20 +82,26 @@ def scene_check(
                             "text": p.text,
                             "warning": p.warning,
                         }
-                        for p in problems
+                        for p in check.problems
                     ],
+                    "unreachable": {
+                        one.character.name: {"reason": one.reason(), "gaps": [asdict(gap) for gap in one.gaps]}
+                        for one in check.unreachable
+                    },
                 }
-                for name, problems in found.items()
+                for name, check in found.items()
             ]
         )
     else:
-        for name, problems in found.items():
-            for problem in problems:
+        for name, check in found.items():
+            for problem in check.problems:
                 say(str(problem))
-            if not problems:
+            if not check.problems:
                 say(f"{name}: ok")
-    if not all(problem.warning for problems in found.values() for problem in problems):
+    if not all(check.usable for check in found.values()):
         raise typer.Exit(2)
+    if not all(check.ok for check in found.values()):
+        raise typer.Exit(NOT_ALL_ARRIVED)
 
 
 @scene_app.command("draw")

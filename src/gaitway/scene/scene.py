@@ -19,7 +19,7 @@ from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.model import LibraryItem, SceneModel
 from gaitway.scene.placing.groups import CharacterGroups
-from gaitway.scene.placing.placement import Placement
+from gaitway.scene.placing.placement import CharacterGroup, Placement
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, in_order, scene_error
 from gaitway.scene.reading.documents import Document, MergedScene, Reader, merged, plain_data
@@ -54,6 +54,8 @@ class Scene:
     """Folder that file names in `source` are relative to."""
     warnings: tuple[Problem, ...] = ()
     """Warnings: content that can be loaded but is probably a mistake."""
+    groups: tuple[CharacterGroup, ...] = ()
+    """The entries that the characters come from, in the same order."""
 
 
 def load_scene(path: str | Path) -> Scene:
@@ -94,11 +96,16 @@ def scene_problems(path: str | Path, *, passing: bool = True) -> list[Problem]:
         passing: Whether to check that the characters' behaviours can pass the special obstacles. This loads the
             characters' libraries, which may take seconds.
     """
+    return examine_scene(path, passing=passing)[1]
+
+
+def examine_scene(path: str | Path, *, passing: bool = True) -> tuple[Scene | None, list[Problem]]:
+    """Read a scene if that can be done, and return it with its problems or warnings; arguments as `scene_problems`."""
     try:
         scene, problems = _load(find_scene(path), passing)
     except FormatError as problem:
-        return [file_problem(problem)]
-    return problems if scene is None else list(scene.warnings)
+        return None, [file_problem(problem)]
+    return scene, problems if scene is None else list(scene.warnings)
 
 
 def scene_from_dict(data: Mapping[str, Any], folder: str | Path = ".") -> Scene:
@@ -192,6 +199,7 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             path=document.path,
             folder=document.folder,
             warnings=(*warnings(world, builder.origins, groups.groups), *special),
+            groups=tuple(groups.groups),
         ),
         [],
     )

@@ -174,9 +174,13 @@ class WorldFields:
 
     def label(self, index: int) -> str:
         """Return the name of an obstacle in messages."""
+        name = self.name(index)
+        return f"{NOT_PASSED} a {self.world.obstacles[index].kind} ('{name}')" if index in self.troubles else name
+
+    def name(self, index: int) -> str:
+        """Return the name of an obstacle, or its kind and number if it has none."""
         obstacle = self.world.obstacles[index]
-        name = obstacle.name or f"{obstacle.kind} {index}"
-        return f"{NOT_PASSED} a {obstacle.kind} ('{name}')" if index in self.troubles else name
+        return obstacle.name or f"{obstacle.kind} {index}"
 
     def passed_kind(self, behavior_kind: str) -> int:
         """Return the number of the kind of obstacle that behaviours of a kind pass, or -1 if none is here."""
