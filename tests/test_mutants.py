@@ -16,7 +16,7 @@ EVERY = mutants.mutants()
 
 
 def test_every_edit_can_be_made_and_every_test_is_there() -> None:
-    assert len(EVERY) == 100
+    assert len(EVERY) >= 100
     assert not (wrong := mutants.problems(EVERY)), "\n".join(wrong)
 
 

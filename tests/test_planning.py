@@ -73,7 +73,50 @@ def test_who_cannot_arrive_is_told_why(parts: dict[str, Any], reason: str) -> No
     made = planned(**parts, characters=[{"name": "lost", "start": [3, 3, 0], "goal": [15, 3]}])
     assert reason in made.failed["lost"].reason
     assert made.failed["lost"].closest is not None
-    assert not [v for v in audit_take(made.take, made.scene.world).violations if v.row != "arrival"]
+    assert audit_take(made.take, made.scene.world).ok
+
+
+CART = {"name": "cart", "box": {"size": [1.5, 1], "height": 1.2}, "path": [[0, 0.8, 3], [8, 12, 3]]}
+CELL = {"name": "cell", "wall": {"points": [[15, 1], [19, 1], [19, 5], [15, 5]], "thickness": 0.3, "closed": True}}
+LOST = {"name": "lost", "start": [5, 3, 0], "goal": [17, 3]}
+
+
+def test_who_does_not_arrive_steps_aside_for_a_mover_and_others_keep_clear() -> None:
+    north, south = {"start": [6, 1, 90], "goal": [6, 10]}, {"start": [4, 10], "goal": [4, 1]}
+    crossing = [{"name": "north", **north}, {"name": "south", **south}]
+    made = planned(obstacles=[CELL], movers=[CART], characters=[LOST, *crossing])
+    assert list(made.failed) == ["lost"] and made.failed["lost"].reason.endswith("steps aside for 'cart'")
+    lost = made.take.names.index("lost")
+    assert abs(made.take.clip(lost).root_positions[-1, 1] - 3.0) > 0.6
+    report = audit_take(made.take, made.scene.world)
+    assert report.ok and report["arrival"].checked == 2
+    assert report["arrival"].note == "'lost' does not arrive, as the plan said, which does not count"
+
+
+def test_who_can_stay_stays() -> None:
+    later = {**CART, "path": [[0, 0.8, 8], [8, 12, 8]]}
+    made = planned(obstacles=[CELL], movers=[later], characters=[LOST])
+    assert made.crowd.plans["lost"].steps == () and "aside" not in made.failed["lost"].reason
+    assert audit_take(made.take, made.scene.world).ok
+
+
+def test_who_cannot_step_aside_is_left_out_on_request() -> None:
+    wide = {**CART, "box": {"size": [1.5, 12], "height": 1.2}, "path": [[0, 0.8, 6], [8, 20, 6]]}
+    late = {"name": "late", "start": [2, 10], "goal": [9, 10], "start_time": 4.0}
+    parts = {**BARE, "obstacles": [CELL], "movers": [wide], "characters": [{**LOST, "start": [12, 3, 0]}, late]}
+    scene = scene_from_dict(parts)
+    kept = plan_scene(scene)
+    assert kept.failed["lost"].reason.endswith("'cart' comes to where it stands, and there is nowhere to step aside")
+    assert not audit_take(kept.take, scene.world).ok
+    made = plan_scene(scene, failed="out")
+    assert made.take.names == ("late",) and list(made.failed) == ["lost"]
+    assert made.take.facts["left_out"] == ["lost"] and "lost" in made.take.facts["failed"]
+    assert {row["character"]: row["arrives_s"] for row in made.rows()}["lost"] is None
+    assert audit_take(made.take, scene.world).ok
+    with pytest.raises(PlanError, match="nobody arrives, so that nobody is left"):
+        plan_scene(scene_from_dict({**BARE, "obstacles": [CELL], "characters": [LOST]}), failed="out")
+    with pytest.raises(PlanError, match="failed 'drop'; write keep or out"):
+        plan_scene(scene, failed="drop")
 
 
 @pytest.mark.parametrize(

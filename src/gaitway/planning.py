@@ -24,6 +24,10 @@ from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 
+KEEP, OUT = "keep", "out"
+"""What becomes of characters that do not arrive."""
+_AGAIN = 4
+"""How often a crowd is planned again because of characters that were left out."""
 EXACTLY, SWAY = 0.02, 0.015
 """Distance from the goal of a character that stops there exactly, and how far its root may then sway [m]."""
 
@@ -89,13 +93,15 @@ def plan(
     libraries: Mapping[LibraryRef, Library] | None = None,
     fps: float = 30.0,
     planner: str | None = None,
+    failed: str = KEEP,
     progress: Progress | None = None,
 ) -> Take:
     """Turn a scene into motion; as `plan_scene`, when only the take is wanted.
 
     Who does not arrive is in `take.facts["failed"]`, by name, with the reason.
     """
-    return plan_scene(scene, seed=seed, libraries=libraries, fps=fps, planner=planner, progress=progress).take
+    options: dict[str, Any] = {"seed": seed, "libraries": libraries, "fps": fps, "planner": planner, "failed": failed}
+    return plan_scene(scene, **options, progress=progress).take
 
 
 def plan_scene(
@@ -105,6 +111,7 @@ def plan_scene(
     libraries: Mapping[LibraryRef, Library] | None = None,
     fps: float = 30.0,
     planner: str | None = None,
+    failed: str = KEEP,
     progress: Progress | None = None,
 ) -> Planned:
     """Plan all characters of a scene and make their motion.
@@ -116,10 +123,13 @@ def plan_scene(
         fps: rate at which the take is meant to be looked at [Hz].
         planner: name of the planner of all characters, one of `gaitway.planners.planner_names()`; None takes those
             that the scene names.
+        failed: what becomes of characters that do not arrive. "keep": they stay in the take, as near to their goals as
+            they can, and out of the way of movers if they can. "out": they are left out, and the others are planned
+            again without them.
         progress: called with what is being done, how much of it is done and how much there is.
 
     Raises:
-        PlanError: if the scene has no characters, or none of them can stand where it is to start.
+        PlanError: if the scene has no characters, none of them can stand where it is to start, or nobody is left.
         SceneError: if the scene does not hold together.
     """
     expect(["plan", planner or ""], unless_known=True)
@@ -130,22 +140,29 @@ def plan_scene(
     if not scene.characters:
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
     compiled = compile_seconds()
-    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
+    if failed not in (KEEP, OUT):
+        raise PlanError(f"failed '{failed}'; write {KEEP} or {OUT}")
+    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, aside=failed == KEEP)
     crowd = replace(crowd, results={**crowd.results, **_explained(scene, crowd, libraries)})
+    if failed == OUT and crowd.failed:
+        crowd = _without_failed(scene, crowd, libraries, seed, progress)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
     performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]
     if not performers:
         name, result = next(iter(crowd.results.items()))
-        raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
+        what = "nobody can stand at its start" if failed == KEEP else "nobody arrives, so that nobody is left"
+        raise PlanError(f"{_name(scene)}: {what}; '{name}': {result.reason}")
     progress("motion", 0, None)
-    facts = {
+    facts: dict[str, Any] = {
         "scene_hash": scene.hash,
         "scene": _name(scene),
         "seed": seed,
         "planner": scene.plan.planner,
         "failed": {name: crowd.results[name].reason for name in crowd.failed},
     }
+    if failed == OUT:
+        facts["left_out"] = [name for name in crowd.failed if name not in crowd.plans]
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled)
 
@@ -159,6 +176,35 @@ def _explained(
     reasons = {one.character.name: one.reason() for one in lost if one.gaps}
     old = {name: crowd.results[name] for name in reasons}
     return {name: replace(result, reason=f"{result.reason}; {reasons[name]}") for name, result in old.items()}
+
+
+def _without_failed(
+    scene: Scene,
+    crowd: CrowdPlan,
+    libraries: Mapping[LibraryRef, Library] | None,
+    seed: int | None,
+    progress: Progress,
+) -> CrowdPlan:
+    """Return the plans of those that arrive, made anew without the others; the results of all stay."""
+    results = dict(crowd.results)
+    for _ in range(_AGAIN):
+        left = tuple(c for c in scene.characters if results[c.name].found)
+        if not left:
+            break
+        again = plan_crowd(replace(scene, characters=left), libraries, seed=seed, progress=progress, aside=False)
+        results.update(again.results)
+        crowd = replace(
+            again,
+            names=crowd.names,
+            libraries={**crowd.libraries, **again.libraries},
+            seconds=crowd.seconds + again.seconds,
+            search_seconds=crowd.search_seconds + again.search_seconds,
+            expanded=crowd.expanded + again.expanded,
+        )
+        if not again.failed:
+            break
+    arrived = {name: plan for name, plan in crowd.plans.items() if results[name].found}
+    return replace(crowd, results={name: results[name] for name in crowd.names}, plans=arrived)
 
 
 def _planned_by(scene: Scene, planner: str) -> Scene:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gaitway.audit.bodies import AuditedCharacter, bodies_of, has_legs, walker
-from gaitway.audit.character_checks import absence, arrivals, missing, outside, pops, strained
+from gaitway.audit.character_checks import absence, arrivals, given_up, missing, outside, pops, strained
 from gaitway.audit.crowding import Meetings
 from gaitway.audit.discs import crossings, disc_groups, overlaps
 from gaitway.audit.feet import Feet
@@ -170,6 +171,8 @@ class _AuditRun:
             note = "" if checked else row.note
             if self.world is None and row.name in _NEED_WORLD:
                 note = _NO_WORLD
+            if row.name == "arrival" and (lost := given_up(self.take)):
+                note = f"{_listed(lost)} not arrive, as the plan said, which does not count"
             if excused is not None:
                 reach, clip = shown(excused.value, row.unit), excused.obstacle
                 note = f"clip '{clip}' itself reaches {reach} ({excused.part}), which does not count"
@@ -180,6 +183,13 @@ class _AuditRun:
                 for who in finding.characters:
                     worst[who][name] = max(finding.value, worst[who].get(name, finding.value))
         return Report(tuple(rows), worst, "disc" if self.disc else "body", tally.frames, tally.between)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, how many more there are, and the verb."""
+    more = len(names) - 3
+    words = [f"'{name}'" for name in names[:3]] + ([f"{more} more"] if more > 0 else [])
+    return f"{' and '.join(words)} {'does' if len(words) == 1 else 'do'}"
 
 
 _NEED_WORLD = ("penetration", "penetration_special", "under_ground", "disc", "bounds", "height")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -66,9 +67,12 @@ def outside(walker: AuditedCharacter, world: World, bar: float) -> list[Finding]
 
 
 def arrivals(walker: AuditedCharacter, bars: AuditBars) -> list[Finding]:
-    """Return the distance of the root from its goal at the end [m], and that of its heading if one was asked for."""
+    """Return the distance of the root from its goal at the end [m], and that of its heading if one was asked for.
+
+    A character whose plan says that it does not arrive (`take.facts["failed"]`) keeps no promise and breaks none.
+    """
     goals = walker.take.goals
-    if len(goals) == 0 or not np.isfinite(goals[walker.index, :2]).all():
+    if len(goals) == 0 or not np.isfinite(goals[walker.index, :2]).all() or walker.name in given_up(walker.take):
         return []
     x, y, heading, tolerance = (float(v) for v in goals[walker.index])
     time = float(walker.take.ends[walker.index])
@@ -107,6 +111,12 @@ def arrivals(walker: AuditedCharacter, bars: AuditBars) -> list[Finding]:
             )
         )
     return out
+
+
+def given_up(take: Take) -> tuple[str, ...]:
+    """Return the names of characters of a take that do not arrive, as their planner said."""
+    failed = take.facts.get("failed")
+    return tuple(name for name in take.names if name in failed) if isinstance(failed, Mapping) else ()
 
 
 def _point(walker: AuditedCharacter, frame: int) -> tuple[float, float, float]:

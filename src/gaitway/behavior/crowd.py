@@ -35,6 +35,8 @@ _STUCK = 10
 """Expanded nodes up to which a failed search counts as stuck at its start."""
 _ASIDE = 0.5
 """Extra distance from a goal within which a standing character may block it too [m]."""
+_AWAY = (1.0, 2.0, 4.0, 8.0)
+"""Distances within which a character that does not arrive looks for a place where nothing comes [m], one by one."""
 _SOON, _BRISK = 3.0, 1.6
 """A character that makes room is gone after this time [s], or when the other could arrive at this speed [m/s]."""
 
@@ -79,13 +81,15 @@ def plan_crowd(
     rounds: int = 8,
     progress: Progress | None = None,
     planners: Mapping[str, Planner] | None = None,
+    aside: bool = True,
 ) -> CrowdPlan:
     """Plan all characters of a scene: by priority, then by start time, then the longest distance first.
 
     A random factor makes distances up to a fifth longer or shorter. A character that has not been planned yet stands at
     its start from its start time on, and one that has arrived stays there for ever, so no character is ever walked
     through. If a character cannot arrive because of others, all are planned again with it in front, and every third
-    time in random order. The best round is kept.
+    time in random order. The best round is kept. A character that cannot arrive stops as near to its goal as it can, or
+    stays; if a mover comes to where it stays, it steps aside.
 
     Args:
         scene: the place and the characters.
@@ -94,6 +98,7 @@ def plan_crowd(
         rounds: largest number of rounds in which all characters are planned.
         progress: called with "libraries" or "characters", how many are done, and how many there are.
         planners: planners by name; None takes those of `gaitway.planners` that the characters ask for.
+        aside: whether characters that do not arrive step aside for movers.
 
     Raises:
         PlanError: if a character asks for a planner that there is not.
@@ -103,7 +108,7 @@ def plan_crowd(
         asked = dict.fromkeys(character.plan.planner for character in scene.characters)
         planners = {name: planner_entry(name).make() for name in asked}
     context, chosen = planning_context(scene.world, libraries), scene.seed if seed is None else seed
-    crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners)
+    crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners, aside)
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
@@ -140,9 +145,10 @@ class _CrowdPlanner:
     """State of the planning of one crowd."""
 
     def __init__(
-        self, scene: Scene, context: PlanningContext, seed: int, progress: Progress, planners: Mapping[str, Planner]
-    ) -> None:
-        self.scene, self.seed, self.progress, self.planners = scene, seed, progress, planners
+        self, scene: Scene, context: PlanningContext, seed: int, progress: Progress, planners: Mapping[str, Planner],
+        aside: bool,
+    ) -> None:  # fmt: skip
+        self.scene, self.seed, self.progress, self.planners, self.aside = scene, seed, progress, planners, aside
         self.searched: list[SearchResult] = []
         self.rounds = 0
         self.hopeless: dict[str, SearchResult] = {}
@@ -215,6 +221,9 @@ class _CrowdPlanner:
             settled = found.results[member.name].found or self._try(member, traffic, found)
             if not (settled or self._make_room(member, traffic, found)):
                 self._come_near(member, traffic, found)
+        for member in again if self.aside else ():
+            if not found.results[member.name].found and self._stays(member, found):
+                self._get_out_of_the_way(member, traffic, found)
         self.progress("characters", len(order), len(order))
         return found
 
@@ -310,6 +319,27 @@ class _CrowdPlanner:
                 self._settle(member, traffic, found, result.plan, partial)
                 return
             self._stay(member, traffic, found, failed)
+
+    def _get_out_of_the_way(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> None:
+        """Let a member that stays at its start go to the nearest place where nothing comes, if something comes there.
+
+        Characters keep clear of it wherever it is, but the path of a mover is fixed.
+        """
+        failed, start = found.results[member.name], member.character.start
+        traffic.remove(member.owner)
+        comer = traffic.comer(member.start_discs, member.character.start_time)
+        if comer is None:
+            self._stay(member, traffic, found, failed)
+            return
+        for tolerance in _AWAY:
+            query = replace(self._query(member), goal=start[:2], tolerance=tolerance, goal_heading=None)
+            result = self._search(member, traffic, query, Effort.SHORT)
+            if result.found and result.plan is not None:
+                reason = f"{failed.reason}; steps aside for '{comer}'"
+                self._settle(member, traffic, found, result.plan, replace(failed, plan=result.plan, reason=reason))
+                return
+        reason = f"{failed.reason}; '{comer}' comes to where it stands, and there is nowhere to step aside"
+        self._stay(member, traffic, found, replace(failed, reason=reason))
 
     def _search(
         self, member: CrowdMember, traffic: Traffic, query: Query, effort: Effort = Effort.USUAL

@@ -27,6 +27,9 @@ def plan(
     library: Annotated[
         str | None, typer.Option(help="For everybody: a built-in cast or a .gwlib file; what the scene says.")
     ] = None,
+    failed: Annotated[
+        str, typer.Option(help="Who does not arrive: keep, out of the way of movers if possible; or out of the take.")
+    ] = "keep",
     as_json: Json = False,
 ) -> None:
     """Plan a scene and write the motion of all its characters; exit status 3 if one does not arrive."""
@@ -39,7 +42,7 @@ def plan(
         loaded = load_scene(scene)
         if library is not None:
             loaded = with_library(loaded, library_ref(library))
-        planned = plan_scene(loaded, seed=seed, fps=fps, planner=planner, progress=show)
+        planned = plan_scene(loaded, seed=seed, fps=fps, planner=planner, failed=failed, progress=show)
         save_take(planned.take, output)
     if as_json:
         show_json(_facts(planned, output))

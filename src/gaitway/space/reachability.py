@@ -255,7 +255,7 @@ class _Space:
         """Return the obstacles along the edge of a part of space, with how often each is nearest."""
         edge = np.argwhere(part & ~scipy.ndimage.binary_erosion(part))
         edge = edge[:: max(len(edge) // _SIDES, 1)]
-        reach = self.clear[edge[:, 0], edge[:, 1]] + self.spec.cell
+        reach = self.clear[edge[:, 0], edge[:, 1]].astype(np.float64) + self.spec.cell
         return Counter(index for index in self._nearest(self.spec.centers(edge), reach).tolist() if index >= 0)
 
     def _nearest(self, points: FloatArray, reach: FloatArray) -> IntArray:
@@ -318,7 +318,8 @@ class _Space:
         half = min(float(away[:, best].min()), float(clear[at]) + self.thin)  # steep ground is no obstacle
         sides = [k - 1 for k in np.argsort(away[:, best]).tolist() if away[k, best] <= half + self.spec.cell]
         names = sorted({self.fields.name(near[k]) for k in sides if k >= 0})
-        lean, x, y = OVERHANG if -1 in sides else 0.0, *points[best].tolist()
+        lean = OVERHANG if -1 in sides else 0.0
+        x, y = points[best].tolist()
         between = (*names, "bounds") if lean else tuple(names)
         return Gap((x, y), 2.0 * half - lean, self.needs - lean, between)
 

@@ -28,6 +28,7 @@ from gaitway.space._traffic_kernels import (
     first_slot,
     link_chunks,
     no_traffic,
+    stay_hit,
     traffic_hit,
 )
 from gaitway.space.mover_sweep import Swept, last_slot, sweep_mover
@@ -115,6 +116,15 @@ class Traffic:
         kind = -1 if passing is None else self.kinds.index(passing)
         owner = traffic_hit(self.arrays, int(first_slot(time)), float(x), float(y), float(r), kind)
         return None if owner < 0 else self.names[owner]
+
+    def comer(self, discs: npt.ArrayLike, time: float) -> str | None:
+        """Return the name of an owner that comes to where discs (D, 3) stand, from a time on [s]; None if none does.
+
+        Movers that still move at the horizon are not known beyond it.
+        """
+        arrays, slot = self.arrays, int(first_slot(time))
+        found = [int(stay_hit(arrays, slot, x, y, r)) for x, y, r in np.asarray(discs, dtype=np.float64).tolist()]
+        return next((self.names[owner] for owner in found if owner >= 0), None)
 
     def add_mover(self, mover: Mover) -> int:
         """Add a mover, in all its phases but passable ones, and return its number."""
