@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from PIL import Image
 
 from gaitway.cast.catalog import load_cast
-from gaitway.take import assemble, lay_track, save_take
+from gaitway.cli.takes import audit
+from gaitway.scene import load_scene
+from gaitway.take import assemble, lay_track, load_take, save_take
 from test_cli import BVH, gaitway
 
 SCENE = """
@@ -47,6 +52,31 @@ def test_ready_scenes_are_listed_and_checked(tmp_path: Path) -> None:
         assert drawn.width == 400
     gaitway("scene", "schema", "-o", tmp_path / "schema.json")
     assert "obstacles" in json.loads((tmp_path / "schema.json").read_text())["properties"]
+
+
+def test_an_audit_in_another_place_warns(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who stands where does not matter, and a take that does not know its place is no reason to doubt."""
+    take, pillar = load_take(folder / "walk.npz"), load_scene(folder / "pillar.yaml")
+    monkeypatch.chdir(tmp_path)
+    for name, facts in (
+        ("new.npz", {"scene": "pillar.yaml", "scene_hash": "other people", "world_hash": pillar.world_hash}),
+        ("old.npz", {"scene": "pillar.yaml", "scene_hash": pillar.hash}),
+        ("unknown.npz", {}),
+    ):
+        save_take(replace(take, facts={**take.facts, **facts}), Path(name))
+        for scene, same in (("pillar.yaml", True), ("free.yaml", not facts)):
+            with suppress(typer.Exit):
+                audit(Path(name), str(folder / scene))
+            said = capsys.readouterr().err
+            assert ("warning" in said) is not same
+            assert same or "it was planned in 'pillar.yaml', not in 'free.yaml'" in said
+    (tmp_path / "pillar.yaml").write_text(SCENE.replace("0.45]", "0.5]"))
+    with suppress(typer.Exit):
+        audit(Path("new.npz"), "pillar.yaml", as_json=True)
+    said = capsys.readouterr()
+    assert "or 'pillar.yaml' was edited since" in said.err and len(json.loads(said.out)["warnings"]) == 1
 
 
 def test_every_problem_of_a_scene_is_one_line(tmp_path: Path) -> None:

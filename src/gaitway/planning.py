@@ -156,6 +156,7 @@ def plan_scene(
     progress("motion", 0, None)
     facts: dict[str, Any] = {
         "scene_hash": scene.hash,
+        "world_hash": scene.world_hash,
         "scene": _name(scene),
         "seed": seed,
         "planner": scene.plan.planner,

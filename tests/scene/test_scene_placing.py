@@ -146,3 +146,23 @@ def test_unnamed_groups_have_names_of_their_own():
     crowd = {"count": 2, "start_area": [1, 1, 18, 28], "goal_area": [20, 1, 39, 29]}
     names = [c.name for c in scene(crowd, crowd, {"start": [19, 15], "goal": [30, 30]}).characters]
     assert names == ["crowd-01", "crowd-02", "crowd2-01", "crowd2-02", "character1"]
+
+
+def test_another_seed_draws_areas_anew_and_leaves_the_rest(tmp_path):
+    path = tmp_path / "square.yaml"
+    ada = "{name: ada, start: [2, 2, 90], goal: [38, 28]}"
+    crowd = "{count: 8, name: crowd, start_area: [0, 4, 8, 24], goal_area: [30, 0, 40, 24]}"
+    path.write_text(f"gaitway: 1\nseed: 7\nbounds: [0, 0, 40, 30]\ncharacters:\n  - {ada}\n  - {crowd}\n")
+    own, same, other = load_scene(path), load_scene(path, seed=7), load_scene(path, seed=8)
+    assert own.hash == same.hash != other.hash and own.world_hash == other.world_hash
+    assert np.array_equal(starts(own), starts(same)) and other.seed == 8
+    assert own.characters[0] == other.characters[0]
+    moved = np.hypot(*(starts(other) - starts(own))[1:].T)
+    assert (moved > 0.01).all() and (np.hypot(*(goals(other) - goals(own))[1:].T) > 0.01).all()
+    assert own.drawn and not scene({"start": [2, 2], "goal": [8, 8]}).drawn
+    path.write_text(path.read_text().replace("seed: 7", "seed: 8"))
+    assert load_scene(path).hash == other.hash
+    path.write_text(path.read_text().replace("30]\n", "30]\nobstacles: [{sphere: {center: [20, 15], radius: 1}}]\n"))
+    assert load_scene(path).world_hash != own.world_hash
+    with pytest.raises(SceneError, match="seed -1; write a whole number from 0 to 4294967295"):
+        load_scene(path, seed=-1)

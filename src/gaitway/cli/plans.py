@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gaitway.cli.scenes import NOT_ALL_ARRIVED, SceneName
+from gaitway.cli.scenes import NOT_ALL_ARRIVED, SceneName, SceneSeed
 from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def plan(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the order of planning and of clips; the scene's own.")
     ] = None,
+    scene_seed: SceneSeed = None,
     fps: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Frames a second of the take.")] = 30.0,
     planner: Annotated[
         str | None, typer.Option(help="For everybody: behavior (A*) or tree; what the scene says.")
@@ -39,9 +40,11 @@ def plan(
     from gaitway.take import save_take
 
     with progress("scene") as show:
-        loaded = load_scene(scene)
+        loaded = load_scene(scene, seed=scene_seed)
         if library is not None:
             loaded = with_library(loaded, library_ref(library))
+        if scene_seed is not None and not loaded.drawn:
+            remark("note: --scene-seed moves nobody here: all starts and goals of this scene are fixed")
         planned = plan_scene(loaded, seed=seed, fps=fps, planner=planner, failed=failed, progress=show)
         save_take(planned.take, output)
     if as_json:

@@ -15,6 +15,10 @@ scene_app = typer.Typer(help="Places and who wants to be where.", no_args_is_hel
 NOT_ALL_ARRIVED = 3
 """Exit status when a character does not reach its goal."""
 SceneName = Annotated[str, typer.Argument(help="A scene file, or the name of a ready scene.", metavar="SCENE")]
+SceneSeed = Annotated[
+    int | None,
+    typer.Option("--scene-seed", min=0, max=2**32 - 1, help="Draw starts and goals in areas anew; the scene's own."),
+]
 
 
 @scene_app.command("list")
@@ -112,13 +116,14 @@ def scene_draw(
         list[float] | None, typer.Option("--time", help="Seconds; several make a sheet of moments.", min=0.0)
     ] = None,
     width: Annotated[int, typer.Option(min=200, max=8000, help="Picture width in pixels.")] = 1400,
+    scene_seed: SceneSeed = None,
 ) -> None:
     """Draw a scene from above, as a plan."""
     from gaitway.render.plan.scene_plan import scene_plan
     from gaitway.scene import load_scene
 
     check_output(output, ".png")
-    loaded = load_scene(scene)
+    loaded = load_scene(scene, seed=scene_seed)
     for warning in loaded.warnings:
         remark(str(warning))
     with progress(f"drawing {output.name}"):

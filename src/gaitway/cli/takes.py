@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
+from gaitway.cli.show import Json, progress, remark, say, show_facts, show_json, show_rows
 from gaitway.core.errors import SkeletonError
 
 if TYPE_CHECKING:
     from gaitway.audit import Report
+    from gaitway.scene import Scene
     from gaitway.take import Take
     from gaitway.world import World
 
@@ -36,7 +37,11 @@ def audit(
     """Check a take against its place: collisions, feet, continuity, joint limits, arrival; 1 on a violation."""
     from gaitway.audit import audit_take, draw_natural, draw_worst, natural_report
 
-    performed, place = read_take(take), read_world(scene)
+    performed, loaded = read_take(take), read_scene(scene)
+    place = None if loaded is None else loaded.world
+    doubts = other_place(performed, loaded)
+    for doubt in doubts:
+        remark(f"warning: {take.name}: {doubt}", "yellow")
     with progress("audit") as show:
         report = audit_take(performed, place, progress=show)
     measured = None
@@ -44,7 +49,8 @@ def audit(
         with progress("naturalness") as show:
             measured = natural_report(performed, place, progress=show)
     if as_json:
-        show_json(report.as_dict() | ({} if measured is None else {"natural": measured.as_dict()}))
+        natural_rows = {} if measured is None else {"natural": measured.as_dict()}
+        show_json({**report.as_dict(), **natural_rows, "warnings": doubts})
     else:
         names = ("figure", "bar", "worst", "where", "verdict")
         rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
@@ -130,11 +136,27 @@ def read_take(path: Path) -> Take:
     return load_take(path)
 
 
-def read_world(scene: str | None) -> World | None:
-    """The place of a scene."""
+def read_scene(name: str | None) -> Scene | None:
+    """A scene by its file or name."""
     from gaitway.scene import load_scene
 
-    return None if scene is None else load_scene(scene).world
+    return None if name is None else load_scene(name)
+
+
+def read_world(scene: str | None) -> World | None:
+    """The place of a scene."""
+    loaded = read_scene(scene)
+    return None if loaded is None else loaded.world
+
+
+def other_place(take: Take, scene: Scene | None) -> list[str]:
+    """What to know if a take was planned in another place than that of a scene; nothing if it was not."""
+    known = take.facts.get("world_hash") or take.facts.get("scene_hash")
+    if scene is None or known in (None, scene.world_hash, scene.hash):
+        return []
+    planned, given = take.facts.get("scene", "another scene"), scene.path.name if scene.path else scene.title
+    why = f"or '{given}' was edited since" if planned == given else f"not in '{given}'"
+    return [f"it was planned in '{planned}', {why}; the place may not be the one that it was made for"]
 
 
 def counted_violations(report: Report) -> str:

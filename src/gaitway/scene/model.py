@@ -29,6 +29,8 @@ from gaitway.scene.fields import (
 from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
 
 FORMAT_VERSION = 1
+MAX_SEED = 2**32 - 1
+"""Greatest seed of a scene."""
 MAX_CHARACTERS = 100_000
 """Largest number of characters of a scene: ten times the largest crowd that is planned today. Each character is an
 object of its own, so a file of one line that asks for a million of them would take gigabytes."""
@@ -210,7 +212,7 @@ class SceneModel(SceneItem):
     )
     title: str | None = field("Title of the scene", None, max_length=200)
     description: str | None = field("Description of what the scene shows", None, max_length=10_000)
-    seed: int | None = field("Seed of all random choices; 0 by default", None, ge=0, le=2**32 - 1)
+    seed: int | None = field("Seed of all random choices; 0 by default", None, ge=0, le=MAX_SEED)
     library: LibraryItem | None = field("Library of the characters' behaviours; person by default", None)
     include: tuple[FileName, ...] = field(
         "Scene files, relative to this one. Their lists come before those of this file; single values of this file win",

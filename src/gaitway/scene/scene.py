@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from pydantic import BaseModel
 
-from gaitway.core.errors import FormatError
+from gaitway.core.errors import FormatError, SceneError
 from gaitway.core.files import read_file
 from gaitway.scene.building import WorldBuilder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.model import LibraryItem, SceneModel
+from gaitway.scene.model import MAX_SEED, LibraryItem, SceneModel
 from gaitway.scene.placing.groups import CharacterGroups
 from gaitway.scene.placing.placement import CharacterGroup, Placement
 from gaitway.scene.plan_options import PlanOptions
@@ -28,6 +28,8 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
+_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "terrain"})
+"""Keys of a scene file that make its world."""
 _MAX_BYTES = 2**30
 """Largest file of a scene: its readers have lower limits [bytes]."""
 
@@ -46,6 +48,8 @@ class Scene:
     hash: str
     """SHA-256 over all that a plan depends on, with the bytes of meshes and heights. Titles, descriptions, comments and
     spaces do not change it, nor does moving entries into included files."""
+    world_hash: str
+    """The same over the world alone: bounds, obstacles, movers and terrain."""
     source: SceneModel
     """Content of the file (or dictionary) itself; to edit it, use `model_copy` and `build_scene`."""
     path: Path | None = None
@@ -57,19 +61,28 @@ class Scene:
     groups: tuple[CharacterGroup, ...] = ()
     """The entries that the characters come from, in the same order."""
 
+    @property
+    def drawn(self) -> bool:
+        """Whether the seed decides about a start or a goal."""
+        areas = [area for group in self.groups for area in (group.item.start_area, group.item.goal_area)]
+        return any(area is not None and area.ring is None for area in areas)
 
-def load_scene(path: str | Path) -> Scene:
+
+def load_scene(path: str | Path, *, seed: int | None = None) -> Scene:
     """Read a scene.
 
     Args:
         path: A scene file, or the name of a ready scene (`gaitway.scene.ready_scenes()`).
+        seed: Seed instead of the file's own, which draws starts and goals in areas anew; None keeps it.
 
     Raises:
         FormatError: If there is no such file, or it is not YAML.
         SceneError: If the scene is not valid. The message names the first problem and the number of the others;
             `scene_problems` lists all of them.
     """
-    scene, problems = _load(find_scene(path))
+    if seed is not None and not 0 <= seed <= MAX_SEED:
+        raise SceneError(f"seed {seed}; write a whole number from 0 to {MAX_SEED}")
+    scene, problems = _load(find_scene(path), seed=seed)
     if scene is None:
         raise scene_error(problems)
     return scene
@@ -154,9 +167,11 @@ def with_library(scene: Scene, library: LibraryRef) -> Scene:
     return build_scene(source, scene.folder, scene.path)
 
 
-def _load(path: Path, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
+def _load(path: Path, passing: bool = False, seed: int | None = None) -> tuple[Scene | None, list[Problem]]:
     reader = Reader()
     document = reader.read(path)
+    if document is not None and seed is not None:
+        document = replace(document, model=document.model.model_copy(update={"seed": seed}))
     scene, problems = (None, reader.problems) if document is None or reader.problems else _built(document, passing)
     return scene, in_order(problems)
 
@@ -195,6 +210,7 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             seed=seed,
             plan=groups.plan,
             hash=scene_hash(whole, [*builder.files, *groups.files]),
+            world_hash=scene_hash(whole, builder.files, _WORLD_KEYS),
             source=document.model,
             path=document.path,
             folder=document.folder,
@@ -205,13 +221,20 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
     )
 
 
-def scene_hash(scene: MergedScene, files: Iterable[Path]) -> str:
-    """Return the SHA-256 of a scene's values, with defaults filled in, and of the bytes of the files that it names."""
+def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] | None = None) -> str:
+    """Return the SHA-256 of a scene's values, with defaults filled in, and of the bytes of the files that it names.
+
+    Args:
+        scene: the scene.
+        files: the files.
+        keys: keys of the scene file that count; None for all that a plan depends on.
+    """
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
     values.setdefault("seed", 0)
     lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
     digests = [hashlib.sha256(read_file(part, _MAX_BYTES)).hexdigest() for path in files for part in _parts(path)]
-    text = json.dumps({**values, **lists, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    counted = {key: value for key, value in {**values, **lists}.items() if keys is None or key in keys}
+    text = json.dumps({**counted, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
