@@ -11,9 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from PIL import Image
+from rich.console import Console
+from rich.text import Text
 
 from gaitway import __version__
+from gaitway.cli import app, show
+from gaitway.cli.libraries import _unused
 from gaitway.cli.show import rounded
 
 BVH = """HIERARCHY
@@ -105,12 +110,21 @@ def test_clip_convert_and_draw(tmp_path: Path) -> None:
         (["clip", "draw", "good.bvh", "-o", "no/such/folder/out.png"], "folder"),
         (["library", "show", "persn"], "person"),
         (["bench", "nothing"], "nothing"),
+        (["render"], "there is no command 'render'; did you mean 'gaitway export'?; see"),
+        (["scene", "chek"], "there is no command 'chek'; did you mean 'gaitway scene check'?; see"),
+        (["frobnicate"], "there are audit, bench, clip, demo, export, library"),
+        (["plan", "walk.npz", "-o", "out.npz"], "walk.npz: is a take ('gaitway audit'"),
+        (
+            ["scene", "draw", "good.bvh", "-o", "out.png"],
+            "is captured motion ('gaitway clip info' reads it), not a",
+        ),
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(arguments: list[str], words: str, tmp_path: Path) -> None:
     (tmp_path / "good.bvh").write_text(BVH)
     (tmp_path / "broken.bvh").write_text(BVH.replace("1 90 0", "1 ninety 0"))
     (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "walk.npz").write_bytes(b"PK\x03\x04\xff")
     before = sorted(p.name for p in tmp_path.iterdir())
     done = subprocess.run(
         [sys.executable, "-m", "gaitway", *arguments],
@@ -231,6 +245,41 @@ def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks(unbuffered: str, monkey
     assert (full.returncode, full.stderr.count("\n")) == (2, 1), full.stderr
     closed = subprocess.run(f"{command} | true", shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert closed.stderr == ""
+
+
+def test_help_shows_every_character_that_is_written() -> None:
+    """What stands in brackets is markup to the writer of help, and is not shown."""
+    waiting, seen = [typer.main.get_command(app)], 0
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        texts = [command.help or "", *(getattr(parameter, "help", None) or "" for parameter in command.params)]
+        for text in texts:
+            assert Text.from_markup(text).plain == text
+        seen += len(texts)
+    assert seen > 100
+
+
+def test_words_stay_whole_in_a_narrow_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(show, "out", Console(emoji=False))
+    row = {"character": "north-01", "status": "partial", "steps": 12, "arrives_s": 12.345, "cost": 22.123, "by": "tree"}
+    show.show_rows("crowd", [{**row, "why": "others are in the way, and it takes long to wait for them"}])
+    said = capsys.readouterr().out
+    assert "partial" in said and "tree" in said and max(map(len, said.splitlines())) <= 60
+
+
+def test_files_that_an_import_does_not_use_are_told_by_reason() -> None:
+    others = [(f"run_{k:03}.bvh", "is another person's") for k in range(100)]
+    lines = _unused([*others, ("broken.bvh", "line 3: no HIERARCHY")])
+    assert lines == [
+        "not used: 100 files (run_000.bvh, run_001.bvh, run_002.bvh ...): is another person's",
+        "not used: broken.bvh: line 3: no HIERARCHY",
+    ]
+    many = _unused([(f"{k}.bvh", f"reason {k}") for k in range(40)])
+    assert len(many) == 13 and many[-1] == "... and 28 more reasons (--json lists every file)"
 
 
 def test_rounded_numbers_are_never_minus_zero() -> None:

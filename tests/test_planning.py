@@ -9,6 +9,7 @@ import pytest
 
 import gaitway
 from gaitway.audit import audit_take
+from gaitway.cli.plans import summary
 from gaitway.core.errors import GaitwayError, PlanError
 from gaitway.papers import run_paper
 from gaitway.planning import EXACTLY, Planned, plan_scene
@@ -74,6 +75,21 @@ def test_who_cannot_arrive_is_told_why(parts: dict[str, Any], reason: str) -> No
     assert reason in made.failed["lost"].reason
     assert made.failed["lost"].closest is not None
     assert audit_take(made.take, made.scene.world).ok
+
+
+def test_who_cannot_even_stand_is_counted() -> None:
+    near = {"name": "near", "start": [2.2, 10, 0], "goal": [9, 3], "radius": 0.05}
+    made = planned(characters=[{**WALKER, "radius": 0.05}, near])
+    assert made.take.names == ("walker",) and summary(made).startswith("1 of 2 arrive; ")
+    assert [row["character"] for row in made.rows()] == ["walker", "near"]
+
+
+def test_a_goal_on_a_platform_is_told_in_plain_words() -> None:
+    platform = {"name": "platform", "box": {"center": [15, 3], "size": [4, 4], "height": 0.9}}
+    made = planned(specials=[platform], characters=[{"name": "lost", "start": [3, 3, 0], "goal": [15, 3]}])
+    said = "goal (15, 3) is in a box ('platform'), which no behaviour passes, or too near to it"
+    assert made.failed["lost"].reason == said
+    assert summary(made) == "0 of 1 arrive; nobody moves"
 
 
 CART = {"name": "cart", "box": {"size": [1.5, 1], "height": 1.2}, "path": [[0, 0.8, 3], [8, 12, 3]]}

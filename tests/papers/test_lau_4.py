@@ -136,7 +136,7 @@ def test_claims() -> None:
     ours, theirs = Claim("so", holds=False), Claim("such", holds=False, ours=False)
     assert not kept([ours])
     assert kept([theirs, Claim("so", holds=True)])
-    assert theirs.note == "DOES NOT HOLD: such"
+    assert ours.note == "DOES NOT HOLD: so" and theirs.note == "not so here, and not claimed: such"
 
 
 def test_no_such_library() -> None:

@@ -19,7 +19,7 @@ from gaitway.core.jit import compile_seconds
 from gaitway.space._query_kernels import APART, FOUND, FULL, GOAL_BLOCKED, GOING, NOTHING, START_BLOCKED
 from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields
-from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
+from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way, lies_in
 from gaitway.space.query import NO_TRAFFIC, OTHER_PART, Query, TrafficView, ask
 
 FOUND_BY = "A*"
@@ -171,7 +171,7 @@ class _SearchRun:
             what, place = ("start", self._worst_place()) if code == START_BLOCKED else ("goal", goal)
             px, py = (x, y) if code == START_BLOCKED else goal
             who = self.fields.blame(np.array([place]))[0]
-            return self._refused(f"{what} ({px:g}, {py:g}) is in '{who}', or too near to it", who)
+            return self._refused(lies_in(what, (px, py), who), who)
         reason = "all that can be reached was looked at"
         if code == APART:
             self.go(self.query.weight, math.inf, whole=False)

@@ -12,7 +12,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
-from gaitway.space.plan import Plan, SearchResult, Status
+from gaitway.space.plan import Plan, SearchResult, Status, lies_in
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
@@ -141,7 +141,7 @@ def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequ
     discs = member.start_discs
     if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
         who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
-        return f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
+        return lies_in("start", (x, y), who)
     others = _met(member, traffic) or _too_near(member, standing)
     return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gc
 import logging
 import os
@@ -18,7 +19,7 @@ from gaitway.cli.libraries import library_app
 from gaitway.cli.papers import papers
 from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
-from gaitway.cli.show import Json, err, out, progress, remark, say, show_json, show_rows
+from gaitway.cli.show import Json, err, out, plain, progress, remark, say, show_json, show_rows
 from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
@@ -113,7 +114,39 @@ def _say_usage_error(problem: Exception) -> None:
         return
     context = getattr(problem, "ctx", None)
     message = cast("Any", problem).format_message().rstrip(".")
+    if message.startswith("No such command"):
+        message = _no_such_command(message, context)
     _say_error(f"{message}; see '{context.command_path} --help'" if context is not None else message)
+
+
+_MEANT = {
+    **dict.fromkeys(("render", "film", "video", "movie", "picture", "convert"), "export"),
+    **dict.fromkeys(("import", "capture"), "library import"),
+    **dict.fromkeys(("check", "validate", "lint"), "scene check"),
+    **dict.fromkeys(("draw", "map"), "scene draw"),
+    **dict.fromkeys(("show", "view", "play", "live", "open"), "studio"),
+    **dict.fromkeys(("run", "simulate", "solve"), "plan"),
+    **dict.fromkeys(("list", "scenes"), "scene list"),
+    **dict.fromkeys(("verify", "test", "inspect"), "audit"),
+    **dict.fromkeys(("benchmark", "perf"), "bench"),
+    **dict.fromkeys(("build", "grow"), "tree build"),
+    "info": "take info",
+}
+"""What is meant by words that are no commands."""
+
+
+def _no_such_command(message: str, context: Any) -> str:
+    """Say what is meant by a word that is no command: another command, or one that is spelt alike."""
+    word = message.split("'")[1] if "'" in message else ""
+    names = getattr(getattr(context, "command", None), "commands", {})
+    above: list[str] = []
+    while getattr(context, "parent", None) is not None:
+        above, context = [context.info_name, *above], context.parent
+    meant = None if above else _MEANT.get(word.lower())
+    near = meant or next(iter(difflib.get_close_matches(word.lower(), list(names), n=1, cutoff=0.7)), None)
+    path = " ".join(["gaitway", *above, near or ""])
+    hint = f"did you mean '{path}'?" if near else f"there are {', '.join(sorted(names))}"
+    return f"there is no command '{plain(word)}'; {hint}"
 
 
 class _LogHandler(logging.Handler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from gaitway.capture.report import ImportReport
 
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
+
+_REASONS = 12
+"""Most reasons why files are not used that are printed."""
 
 
 @library_app.command("list")
@@ -128,11 +132,25 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     if report.made:
         say("* made, for the capture has none; the report says how")
     say(summary(report))
-    for file, why in report.dropped:
-        say(f"not used: {file}: {why}")
+    for line in _unused(report.dropped):
+        say(line)
     for line in (*(f"the capture lacks: {what}" for what in report.missing), *report.warnings):
         remark(line, "yellow")
     say(f"wrote {output}" + (f" and {page}" if page is not None else ""))
+
+
+def _unused(dropped: Sequence[tuple[str, str]]) -> list[str]:
+    """One line for each reason why files are not used; of many files the first few are named."""
+    files: dict[str, list[str]] = {}
+    for file, why in dropped:
+        files.setdefault(why, []).append(file)
+    lines = [f"not used: {_few(names)}: {why}" for why, names in files.items()]
+    more = len(lines) - _REASONS
+    return lines if more <= 0 else [*lines[:_REASONS], f"... and {more} more reasons (--json lists every file)"]
+
+
+def _few(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} files ({', '.join(names[:3])}{' ...' * (len(names) > 3)})"
 
 
 def _behavior_row(fact: dict[str, object]) -> dict[str, object]:

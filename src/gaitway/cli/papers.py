@@ -50,6 +50,8 @@ def papers(
             remark(str(MissingExtraError("drawing charts", "plot")))
         for path in save_paper(chosen, table, output) if output is not None else ():
             remark(f"wrote {path}")
+    if quick and not as_json:
+        say("a quick run has too few queries to judge every claim; without --quick they are all judged")
     if as_json:
         show_json(
             [{"title": t.title, "rows": list(t.data or t.rows), "notes": list(t.notes), "ok": t.ok} for t in tables]

@@ -50,15 +50,18 @@ def plan(
     if as_json:
         show_json(_facts(planned, output))
     else:
-        _show(planned, output)
+        _show(planned, planned.scene.title or Path(scene).name, output)
     if planned.failed:
         raise typer.Exit(NOT_ALL_ARRIVED)
 
 
-def _show(planned: Planned, output: Path) -> None:
-    rows = [{key: "-" if row[key] is None else row[key] for key in row if key != "reason"} for row in planned.rows()]
+def _show(planned: Planned, title: str, output: Path) -> None:
+    left_out = {"reason"} if any(c.start_time > 0.0 for c in planned.scene.characters) else {"reason", "from_s"}
+    rows = [
+        {key: "-" if row[key] is None else row[key] for key in row if key not in left_out} for row in planned.rows()
+    ]
     shown = rows if len(rows) <= 40 else rows[:20]
-    show_rows(planned.scene.title or str(output), [dict(row) for row in shown])
+    show_rows(title, [dict(row) for row in shown])
     if len(shown) < len(rows):
         say(f"... and {len(rows) - len(shown)} more (--json lists them all)")
     say(summary(planned))
@@ -73,6 +76,8 @@ def summary(planned: Planned) -> str:
     found = planned.found_by
     parts = [f"{number} by {name}" for name, number in sorted(found.items(), key=lambda part: -part[1])]
     shares = ", " + " and ".join(parts) if set(found) - {"A*"} else ""
+    if planned.motion_seconds == 0.0:
+        return f"{count - len(planned.failed)} of {count} arrive{shares}; nobody moves"
     return (
         f"{count - len(planned.failed)} of {count} arrive{shares}; "
         f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s "

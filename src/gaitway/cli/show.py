@@ -22,6 +22,8 @@ Show = Callable[[str, int, int | None], None]
 """Tells a progress bar what is being done, how much of it, and of how much."""
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
+_WORD = 14
+"""Words that are no longer than this are not broken."""
 _WHOLE = 32
 """Names in the first column that are no longer than this are not broken."""
 
@@ -105,7 +107,9 @@ def show_rows(title: str, rows: list[dict[str, object]]) -> None:
         numeric = all(str(row[key]).lstrip("-").replace(".", "", 1).isdigit() for row in rows)
         justify: Literal["right", "left"] = "right" if numeric else "left"
         whole = numeric or (number == 0 and max(len(str(row[key])) for row in rows) <= _WHOLE)
-        table.add_column(Text(plain(key)), justify=justify, overflow="fold", no_wrap=whole)
+        words = [word for row in rows for word in plain(str(row[key])).split()]
+        least = min(max(map(len, words), default=0), _WORD)
+        table.add_column(Text(plain(key)), justify=justify, overflow="fold", no_wrap=whole, min_width=least)
     for row in rows:
         table.add_row(*(Text(plain(str(value))) for value in row.values()))
     out.print(table)

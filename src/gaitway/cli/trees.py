@@ -28,9 +28,9 @@ def tree_build(
     root: Annotated[str | None, typer.Option(help="State that it begins in; one of rest if left out.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Most nodes; 250,000 if left out.")] = None,
     megabytes: Annotated[float | None, typer.Option(help="Most memory instead, at 16 bytes a node.")] = None,
-    radius: Annotated[float | None, typer.Option(help="Of the region [m]; 10 s of the way if left out.")] = None,
+    radius: Annotated[float | None, typer.Option(help="Of the region, in metres; 10 s of the way if left out.")] = None,
     region: Annotated[str, typer.Option(help="disc, or half-disc for what lies ahead.")] = "disc",
-    cell: Annotated[float | None, typer.Option(help="Side of the region's cells [m].")] = None,
+    cell: Annotated[float | None, typer.Option(help="Side of the region's cells, in metres.")] = None,
     levels: Annotated[int | None, typer.Option(help="Most moves one after another.")] = None,
     method: Annotated[
         str,

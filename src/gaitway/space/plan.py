@@ -149,6 +149,13 @@ class SearchResult:
         return self.status is Status.FOUND
 
 
+def lies_in(what: str, place: Sequence[float], blocker: str) -> str:
+    """Say in words that a start or a goal lies in a thing, given its name as `SearchResult.blockers` has it."""
+    kind = blocker.removeprefix(f"{NOT_PASSED} ")
+    thing = f"'{blocker}'" if kind == blocker else f"{kind}, which no behaviour passes"
+    return f"{what} ({place[0]:g}, {place[1]:g}) is in {thing}, or too near to it"
+
+
 def in_the_way(blockers: Sequence[str]) -> str:
     """Say in words what blocks a path, given names as `SearchResult.blockers` has them."""
     things = [f"'{who}'" for who in blockers if not who.startswith(NOT_PASSED)]

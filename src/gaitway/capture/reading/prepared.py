@@ -164,9 +164,7 @@ def _people(
             continue
         off = 100.0 * difference(own, bone_lengths(members[0].clip.skeleton))
         for take in members:
-            reason = (
-                f"is another person's: its bones differ by up to {off:.0f} % (mixed: true puts it on this skeleton)"
-            )
+            reason = f"is another person's: its bones differ by up to {off:.0f} % (--mixed puts it on this skeleton)"
             dropped.append(DroppedFile(take.path, reason))
     rigs = {t.clip.skeleton.names for t in groups[0]} - {people.skeleton.names}
     if rigs:

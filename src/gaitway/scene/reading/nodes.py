@@ -145,7 +145,21 @@ def read_nodes(path: Path) -> Node:
         raise FormatError(path, f"cannot be read: {reason}") from None
     if size > MAX_BYTES:
         raise FormatError(path, f"has {size} bytes; a scene file may have {MAX_BYTES}")
+    if other := OTHERS.get(path.suffix.lower()):
+        raise FormatError(path, f"is {other}, not a scene; write a scene file (.yaml) or the name of a ready scene")
     return parse_nodes(read_file(path, MAX_BYTES), path)
+
+
+OTHERS = {
+    ".npz": "a take ('gaitway audit', 'gaitway export' and 'gaitway take info' read it)",
+    ".gwlib": "a library ('gaitway library show' reads it)",
+    ".gwtree": "a search tree ('gaitway tree show' reads it)",
+    **dict.fromkeys((".bvh", ".amc", ".asf"), "captured motion ('gaitway clip info' reads it)"),
+    **dict.fromkeys(
+        (".glb", ".gltf", ".obj", ".stl", ".ply"), "a mesh or motion (a scene names it, see mesh: {file: ...})"
+    ),
+}
+"""Files that are taken for scenes by mistake, by ending: what they are."""
 
 
 def parse_nodes(text: bytes, path: Path) -> Node:
