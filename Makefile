@@ -7,7 +7,7 @@ PYTHON ?= $(shell for v in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-slow lint types bench mutants lock clean
+.PHONY: demo test test-slow lint types bench dist mutants lock clean
 
 demo: $(READY)
 	$(BIN)/gaitway demo
@@ -27,6 +27,10 @@ types: $(READY)
 
 bench: $(READY)
 	$(BIN)/gaitway bench
+
+# A wheel and a source distribution in dist/; tests/test_install.py installs both into bare environments.
+dist: $(READY)
+	$(BIN)/python -m hatchling build -d dist
 
 # Plants 100 small bugs, one after another, in a copy of the tree: each must make a test fail (about 20 minutes).
 mutants: $(READY)
