@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,10 +15,12 @@ from gaitway.capture.cutting.hub_poses import align_points
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
 from gaitway.capture.cutting.snapping import SnappedClip
+from gaitway.capture.making.assembling import _unusable
 from gaitway.capture.making.candidates import mirrored_name
-from gaitway.capture.making.clip_builder import BehaviorDraft
+from gaitway.capture.making.clip_builder import BehaviorDraft, RefusedClip
 from gaitway.capture.making.gate import ClipQuality
 from gaitway.capture.making.selection import keep_connected, missing_motions, missing_specials, smooth_joins
+from gaitway.capture.takes import MotionPhase
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.graphs.snap.common_pose import HubPose
@@ -137,3 +141,29 @@ def test_what_is_missing_is_said_in_words() -> None:
     drafts = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
     assert missing_motions([*drafts, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
     assert missing_specials(drafts) == ["jump", "duck", "crawl", "step"]
+
+
+def test_what_was_found_and_cannot_be_used_is_told_with_the_reason() -> None:
+    def take(name: str, kind: str, seconds: float, *specials: str, mirrored: bool = False) -> SimpleNamespace:
+        phase = MotionPhase(30, 30 + round(30 * seconds), kind, 0.5, 0.0, "")
+        passing = [SimpleNamespace(kind=kind) for kind in specials]
+        clip = SimpleNamespace(fps=30.0)
+        return SimpleNamespace(name=name, mirrored=mirrored, specials=passing, phases=[phase], clip=clip)
+
+    taken = [take("a", "crawl", 12.5), take("b", "crawl", 7.5), take("b mirrored", "crawl", 7.5, mirrored=True)]
+    prepared = SimpleNamespace(takes=[*taken, take("c", "walk", 3.0, "jump")])
+    slides = "a foot slides 4 cm"
+    refused = [RefusedClip("crawl_forward_l", "a 30-60", slides), RefusedClip("start_walk_l", "c 3-9", "it pops"),
+               RefusedClip("stop_walk_l", "", "cannot be made")]  # fmt: skip
+    builder = SimpleNamespace(refused=[*refused, refused[0]], passed_over=[])
+    left = [(gliding("walk_jump_l", 1.0, hub("walk_left")), "its joins would be visible")]
+
+    def said(what: str, left_out: list[tuple[BehaviorDraft, str]]) -> tuple[str, str] | None:
+        return _unusable(what, cast("Any", prepared), cast("Any", builder), left_out)
+
+    assert said("crawl", []) == ("crawl (20.0 s in 2 takes)", slides)
+    assert said("jump", left) == ("jump (1 time in 1 take)", "its joins would be visible")
+    shared = "no piece of it begins and ends in a pose that other takes share"
+    assert said("jump", []) == ("jump (1 time in 1 take)", shared)
+    assert said("a start", []) == ("a start (1 piece)", "it pops")
+    assert said("duck", []) is None and said("a stop", []) is None and said("a turn to the left", []) is None

@@ -91,6 +91,8 @@ class ImportReport:
     behaviors: tuple[BehaviorReport, ...]
     missing: tuple[str, ...]
     """Motions that the capture lacks, including those that the import made."""
+    unusable: tuple[tuple[str, str], ...] = ()
+    """Motions that were found in the capture and give no behaviour: what and how much of it, and why."""
     warnings: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     """Behaviours that were found but are not in the library, with the reason."""

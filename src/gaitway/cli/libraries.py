@@ -134,6 +134,8 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     say(summary(report))
     for line in _unused(report.dropped):
         say(line)
+    for what, why in report.unusable:
+        remark(f"found, not usable: {what}, because {why}", "yellow")
     for line in (*(f"the capture lacks: {what}" for what in report.missing), *report.warnings):
         remark(line, "yellow")
     say(f"wrote {output}" + (f" and {page}" if page is not None else ""))

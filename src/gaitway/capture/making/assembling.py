@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
@@ -91,7 +91,9 @@ def import_report(
     """
     stages = list(times.items())
     used = {e.start.name for e in drafts} | {e.end.name for e in drafts}
-    none = missing_specials(drafts)
+    kinds = missing_specials(drafts)
+    unusable = {kind: found for kind in (*lacking, *kinds) if (found := _unusable(kind, prepared, builder, left_out))}
+    none = [kind for kind in kinds if kind not in unusable]
     warnings = [f"the capture holds no usable {kind}" for kind in none if kind in ("jump", "duck")]
     return ImportReport(
         name=name,
@@ -113,12 +115,50 @@ def import_report(
             if h.name in used
         ),
         behaviors=tuple(_behavior_report(draft) for draft in with_distinct_names(drafts)),
-        missing=(*lacking, *none),
+        missing=(*(what for what in lacking if what not in unusable), *none),
+        unusable=tuple(unusable.values()),
         warnings=tuple(warnings),
         left_out=(*((e.name, why) for e, why in left_out), *((n, "there are enough") for n in builder.passed_over)),
         facts=asdict(prepared.facts),
         timings={b[0]: round(b[1] - a[1], 3) for a, b in pairwise(stages)},
     )
+
+
+_WORDS = {"standing": "stand", "a start": "start", "a stop": "stop"}
+"""First word of the names of behaviours that are missed, by what is said of them."""
+_REASONS = 2
+"""Most reasons that are given why a motion cannot be used."""
+
+
+def _unusable(
+    what: str, prepared: PreparedSubject, builder: ClipBuilder, left_out: Sequence[tuple[BehaviorDraft, str]]
+) -> tuple[str, str] | None:
+    """Return how much of a missing motion was found in the capture, and why it cannot be used; None if none was."""
+    word = _WORDS.get(what, what)
+    refused = [why for name, where, why in builder.refused if where and word in name.split("_")]
+    dropped = [why for draft, why in left_out if not draft.made and word in draft.name.split("_")]
+    over = ["there are enough other behaviours" for name in builder.passed_over if word in name.split("_")]
+    reasons = [why for why, _ in Counter([*dropped, *refused, *over]).most_common(_REASONS)]
+    pieces = len(refused) + len(dropped) + len(over)
+    amount = _amount(word, prepared) if what == word else f"{pieces} piece{'s' if pieces > 1 else ''}"
+    if not amount or (what != word and not reasons):
+        return None
+    return f"{what} ({amount})", "; ".join(reasons) or "no piece of it begins and ends in a pose that other takes share"
+
+
+def _amount(kind: str, prepared: PreparedSubject) -> str:
+    """Return how much of a kind of motion the takes hold, in words; empty if none."""
+    takes = [take for take in prepared.takes if not take.mirrored]
+    passed = [sum(special.kind == kind for special in take.specials) for take in takes]
+    seconds = [
+        sum((p.stop - p.start) / take.clip.fps for p in take.phases if kind in (p.kind, p.detail)) for take in takes
+    ]
+    amounts = seconds if any(seconds) else passed
+    count = sum(amount > 0 for amount in amounts)
+    where = f"in {count} take{'s' if count > 1 else ''}"
+    if any(seconds):
+        return f"{sum(seconds):.1f} s {where}"
+    return f"{sum(passed)} time{'s' if sum(passed) > 1 else ''} {where}" if any(passed) else ""
 
 
 def _take_report(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> TakeReport:

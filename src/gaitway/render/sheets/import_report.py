@@ -44,6 +44,7 @@ def _page(report: ImportReport) -> str:
     parts = [
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}</title>",
         f"<style>{_STYLE}</style></head><body><h1>{name}</h1><p>{html.escape(summary(report))}</p>",
+        _reasons("Found, and not usable", "motion", report.unusable),
         _list("Missing in the capture", report.missing),
         _list("Warnings", report.warnings),
         "<h2>States</h2>", _table(hub_rows(report)),
