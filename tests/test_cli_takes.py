@@ -132,6 +132,19 @@ def test_exports(folder: Path, tmp_path: Path) -> None:
     assert "not empty" in refused.stderr
     gaitway("export", folder / "walk.npz", "--to", "bvh", "-o", tmp_path / "bvh", "--overwrite")
     gaitway("export", folder / "walk.npz", "--to", "npz-dense", "-o", tmp_path / "dense.npz")
+    filmed = SCENE + "camera: {eye: [2, -6, 2], target: [2, 0, 1]}\n"
+    (tmp_path / "filmed.yaml").write_text(filmed)
+    span = ("--from", "0.5", "--until", "1", "--fps", "4", "--width", "160")
+    gaitway(
+        *("export", folder / "walk.npz", "-o", tmp_path / "walk.webp", "--scene", tmp_path / "filmed.yaml"),
+        *(*span, "--trails", "1", "--labels", "--no-cutaway"),
+    )
+    with Image.open(tmp_path / "walk.webp") as film:
+        assert (film.n_frames, film.size) == (3, (160, 90))
+        own = np.asarray(film.convert("RGB")).astype(int)
+    gaitway("export", folder / "walk.npz", "-o", tmp_path / "ada.webp", "--camera", "follow ada", *span)
+    with Image.open(tmp_path / "ada.webp") as film:
+        assert np.abs(np.asarray(film.convert("RGB")).astype(int) - own).max() > 60
     with np.load(tmp_path / "dense.npz", allow_pickle=False) as dense:
         assert dense["root"].shape == (dense["length"].sum(), 3)
 
@@ -145,6 +158,10 @@ def test_exports(folder: Path, tmp_path: Path) -> None:
         (["export", "FOLDER/walk.npz", "--to", "glb", "-o", "walk.usd"], "must end in .glb"),
         (["export", "FOLDER/walk.npz", "-o", "nowhere/walk.glb"], "there is no folder 'nowhere'"),
         (["export", "FOLDER/pillar.yaml", "-o", "walk.glb"], "pillar.yaml"),
+        (["export", "FOLDER/walk.npz", "-o", "walk.glb", "--width", "300"], "--width is for films and pictures"),
+        (["export", "FOLDER/walk.npz", "-o", "walk.webp", "--camera", "drone"], "'follow NAME', or scene"),
+        (["export", "FOLDER/walk.npz", "-o", "walk.webp", "--camera", "scene"], "add --scene"),
+        (["export", "FOLDER/walk.npz", "-o", "walk.webp", "--camera", "follow zoe"], "zoe"),
         (["scene", "draw", "maze", "-o", "maze.jpg"], "must end in .png"),
         (["take", "info", "FOLDER"], "FOLDER"),
     ],

@@ -48,7 +48,7 @@ def draw(screen, triangles, offsets, bands=1):
     owner = np.full((HEIGHT, WIDTH, len(offsets)), -1, np.int32)
     for first in np.array_split(np.arange(HEIGHT), bands):
         band = slice(first[0], first[-1] + 1)
-        _kernels.raster(screen, triangles, offsets, int(first[0]), closest[band], owner[band])
+        _kernels.raster(screen, triangles, offsets, 0, int(first[0]), closest[band], owner[band])
     return closest, owner
 
 

@@ -61,6 +61,13 @@ def test_a_cutaway_lowers_walls_and_leaves_out_what_hangs_above():
         Scenery.of(world, cutaway=0.0)
 
 
+def test_a_cutaway_leaves_beams_and_movers_whole():
+    beam = Obstacle(Box((6, 6), (2, 0.1), 0.3, bottom=1.15), "duck")
+    cart = Mover.of(Box((0, 0), (1, 1), 2.0), [0.0, 1.0], [(2, 2, 0), (4, 2, 0)])
+    scenery = Scenery.of(World((0, 0, 12, 12), (beam,), (cart,)), cutaway=1.0)
+    assert [s.mesh.points[:, 2].max() for s in scenery.solids()] == pytest.approx([1.45, 2.0])
+
+
 def test_a_cutaway_is_counted_from_the_ground():
     world = World(
         (0, 0, 12, 12), (Obstacle(Box((6, 6), (2, 2), 3.0, bottom=5.0)),), terrain=Terrain(np.full((3, 3), 5.0), 6.0)

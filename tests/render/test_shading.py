@@ -10,15 +10,16 @@ from gaitway.render.film.scenery import solid_of
 from gaitway.render.raster import _shading_kernels, picture
 from gaitway.render.raster import shadows as _shadows
 from gaitway.render.raster._kernels import SceneLight
-from gaitway.render.raster.picture import _scene_light, _srgb_steps, _view
+from gaitway.render.raster.picture import _srgb_steps, camera_view, scene_light
 from gaitway.world import Box
 
 SIZE = (48, 36)
+TILES = np.ones((3, 3), np.uint8)
 
 
 def look(**changes) -> SceneLight:
     light = np.array([0.6, 0.0, 0.8])
-    base = _scene_light(Lighting(), light, np.array([[-1.0, -2.0, 0.0], [1.0, 2.0, 1.0]]))
+    base = scene_light(Lighting(), light, np.array([[-1.0, -2.0, 0.0], [1.0, 2.0, 1.0]]))
     return base._replace(**changes)
 
 
@@ -66,7 +67,7 @@ def test_stage_is_its_twin(span, elevation):
     camera = Camera.around([0.3, 0.2, 0.5], azimuth=0.7, elevation=elevation, distance=6.0, span=span)
     out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(grid=0.8)
-    _shading_kernels.stage(_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], out)
+    _shading_kernels.stage(camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, out)
     twin = stage_twin(camera, setting, SIZE)
     assert np.abs(out[..., :3] - twin).max() < 0.01
     assert (out[..., 3] == 1.0).all()
@@ -76,7 +77,7 @@ def test_stage_without_ground_is_backdrop():
     camera = Camera.around([0, 0, 0.5], elevation=0.5)
     out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(has_ground=False)
-    _shading_kernels.stage(_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], out)
+    _shading_kernels.stage(camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, out)
     rise = (1 - (np.arange(36) + 0.5) / 36)[:, None, None]
     expected = setting.backdrop_low + (setting.backdrop_high - setting.backdrop_low) * rise
     np.testing.assert_allclose(out[..., :3], np.broadcast_to(expected, (36, 48, 3)), atol=1e-6)
@@ -102,7 +103,7 @@ def test_faces_of_a_box_have_the_light_of_their_normals():
     lighting = Lighting(light_azimuth=0.5, light_elevation=0.9)
     thing = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0), "#808080")
     image = render_frame([], camera, size=(200, 200), obstacles=[thing], lighting=lighting, samples=1)
-    setting = _scene_light(lighting, picture._key_direction(lighting, camera), thing.mesh.points)
+    setting = scene_light(lighting, picture.key_direction(lighting, camera), thing.mesh.points)
     color = picture.from_hex("#808080")
     steps = _srgb_steps()
     for normal, place in (((1, 0, 0), (0.5, 0.1, 0.6)), ((0, 1, 0), (-0.2, 0.5, 0.4)), ((0, 0, 1), (0.1, 0.1, 1.0))):

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from figures import walking
+from figures import standing, walking
 from gaitway.core.errors import GaitwayError, TakeError
 from gaitway.render import Camera, Shot
+from gaitway.render.film.cameras import hidden
+from gaitway.render.film.shot import named_camera
 from gaitway.render.film.take_stage import TakeStage
 from gaitway.render.film.takes import take_film, take_still, take_strip
 from gaitway.take import Take, assemble, lay_track
@@ -97,6 +99,109 @@ def test_a_following_camera_goes_along_and_keeps_them_in_the_picture(take: Take,
         assert (seen[:, 1] > 0).all() and (seen[:, 1] < SIZE[1]).all()
     steps = np.diff([c.target for c in cameras], axis=0)
     assert np.linalg.norm(np.diff(steps, axis=0), axis=1).max() < 0.03  # no jerks
+
+
+def test_frames_of_a_film_are_whatever_draws_them(take: Take, world: World):
+    """A frame upon a plate is the frame drawn as a whole, to the byte, with trails, shadows, labels and all."""
+    for shot in (Shot(size=SIZE, trails=1.0, labels=True), Shot(size=SIZE, camera="top", cutaway=0.5)):
+        stage = TakeStage.of(take, world, shot.cutaway)
+        times = [0.9, 1.1, 1.5]
+        cameras = stage.cameras(shot, times, SIZE)
+        film_set = stage.film_set(shot, times, cameras, SIZE)
+        plate = film_set.plate(cameras[0], SIZE, 4)
+        frames = [stage.film_frame(film_set, plate, t, cameras[0], shot, SIZE, 4) for t in times]
+        for time, frame in zip(times, frames, strict=True):
+            whole = stage.film_frame(film_set, None, time, cameras[0], shot, SIZE, 4)
+            np.testing.assert_array_equal(frame, whole)
+            still = stage.draw(time, cameras[0], shot, SIZE, 4)  # its shadows are drawn by other texels
+            assert (np.abs(frame.astype(int) - still.astype(int)).max(axis=2) > 40).mean() < 0.003
+        again = stage.film_frame(film_set, plate, times[0], cameras[0], shot, SIZE, 4)
+        np.testing.assert_array_equal(again, frames[0])
+        assert (frames[0] != frames[2]).any()
+
+
+@pytest.mark.parametrize("camera", ["auto", "orbit"])
+def test_a_film_is_the_same_on_any_number_of_threads(take: Take, world: World, tmp_path, camera):
+    shot = Shot(size=(96, 64), camera=camera, samples=1)
+    films = [
+        take_film(take, tmp_path / f"{n}.webp", shot, world=world, fps=6.0, threads=n).read_bytes() for n in (1, 2, 5)
+    ]
+    assert films[0] == films[1] == films[2]
+
+
+def in_picture(camera: Camera, points: np.ndarray) -> np.ndarray:
+    x, y, depth = np.moveaxis(camera.project(points, SIZE), -1, 0)
+    return (depth > 0) & (x > 0) & (x < SIZE[0]) & (y > 0) & (y < SIZE[1])
+
+
+def test_an_automatic_camera_sees_all_who_move_from_eye_level_or_above():
+    clip = walking(seconds=3.0, fps=30.0)
+    starts = (("ada", (0.0, 0.0, 0.0), 0.0), ("ben", (12.0, 5.0, np.pi), 1.0), ("cleo", (5.0, -3.0, 1.5), 2.0))
+    crowd = assemble([lay_track(name, [clip] * 3, place, start) for name, place, start in starts])
+    walls = (Obstacle(Box((6, -1.2), (14, 0.3), 2.5)), Obstacle(Box((6, 6.4), (14, 0.3), 2.5)))
+    hall = World((-4, -8, 16, 12), walls)
+    stage = TakeStage.of(crowd, hall, 1.2)
+    times = list(np.arange(0.0, crowd.duration, 0.1))
+    cameras = stage.cameras(Shot(camera="auto"), times, SIZE)
+    for time, camera in zip(times, cameras, strict=True):
+        assert camera.eye[2] >= 1.6
+        for figure in stage.figures(time):
+            assert in_picture(camera, figure.positions).all()
+    steps = np.diff([c.eye for c in cameras], axis=0)
+    assert np.linalg.norm(np.diff(steps, axis=0), axis=1).max(initial=0.0) < 0.05
+
+
+def test_who_stands_about_does_not_matter_as_long_as_others_move():
+    clip, idle = walking(seconds=2.0, fps=30.0), standing(frames=121)
+    take = assemble([lay_track("ada", [clip], (0, 0, 0)), lay_track("post", [idle], (40, 0, 0))])
+    times = np.linspace(0.0, 2.0, 9)
+    tracks, matters = TakeStage.of(take).interest(times)
+    assert matters[0].all() and not matters[1].any()
+    assert TakeStage.of(take).interest(times, ["post"])[1].all()
+    alone = assemble([lay_track("post", [idle], (40, 0, 0)), lay_track("pole", [idle], (42, 0, 0))])
+    assert TakeStage.of(alone).interest(times)[1].all()
+
+
+def test_automatic_cameras_look_over_walls_that_hide_people():
+    """A high wall on one side: the camera goes to the other side, or higher, until heads, hips and feet are seen."""
+    clip = walking(seconds=2.0, fps=30.0)
+    take = assemble([lay_track(name, [clip], (x, 0.0, 0.0)) for name, x in (("ada", 0.0), ("ben", 3.0))])
+    for y in (-1.0, 1.0):
+        world = World((-6, -6, 12, 6), (Obstacle(Box((3, y), (18, 0.2), 3.0)),))
+        stage = TakeStage.of(take, world)
+        triangles = np.concatenate([s.mesh.points[s.mesh.triangles] for s in stage.scenery.still])
+        for kind in ("auto", "follow"):
+            camera = stage.cameras(Shot(camera=kind), [1.0, 1.1], SIZE)[0]
+            points = np.concatenate([f.positions for f in stage.figures(1.0)])
+            assert not hidden(camera.eye, points, triangles).any()
+        across = Camera.looking((3.0, 8.0 * np.sign(y), 1.5), (3.0, 0.0, 1.0))
+        assert hidden(across.eye, points, triangles).all()
+
+
+def test_cameras_that_circle_and_look_down(take: Take, world: World):
+    stage = TakeStage.of(take, world)
+    times = list(np.arange(0.0, 3.0, 0.1))
+    circling = stage.cameras(Shot(camera="orbit"), times, SIZE)
+    bearings = np.unwrap([np.arctan2(*(c.eye - c.target)[1::-1]) for c in circling])
+    assert np.diff(bearings) == pytest.approx(0.1 * np.radians(9.0), rel=0.2)
+    for time, camera in zip(times, circling, strict=True):
+        assert camera.eye[2] > 1.6
+        for figure in stage.figures(time):
+            assert in_picture(camera, figure.positions).all()
+    (top, *_) = stage.cameras(Shot(camera="top"), times, SIZE)
+    np.testing.assert_allclose(top.axes[2], [0, 0, -1], atol=1e-9)
+    x, y, _ = np.moveaxis(top.project([[-2.0, -2.0, 0.0], [6.0, 4.0, 0.0]], SIZE), -1, 0)
+    assert 0 < x[0] < x[1] < SIZE[0] and 0 < y[1] < y[0] < SIZE[1]
+
+
+def test_words_for_cameras():
+    own = Camera.looking((0, 0, 5), (0, 0, 0))
+    assert named_camera("auto") == ("auto", None)
+    assert named_camera("follow Cleo Späth") == ("follow", ["Cleo Späth"])
+    assert named_camera("scene", own) == (own, None)
+    for words in ("drone", "top ada", "scene"):
+        with pytest.raises(GaitwayError, match="camera"):
+            named_camera(words)
 
 
 def test_a_take_needs_no_world(take: Take):

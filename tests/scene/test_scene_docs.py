@@ -10,7 +10,7 @@ import pytest
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.scene import scene_from_dict
 from gaitway.scene.fields import SceneItem
-from gaitway.scene.model import AreaItem, CharacterItem, CircleItem, LibraryItem, SceneModel
+from gaitway.scene.model import AreaItem, CameraItem, CharacterItem, CircleItem, LibraryItem, SceneModel
 from gaitway.scene.problem import shown
 from gaitway.scene.reading.messages import _fields, _range
 from gaitway.scene.reading.nodes import parse_nodes
@@ -37,7 +37,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 MODELS: list[type[SceneItem]] = [
     *(SceneModel, BoxItem, CylinderItem, SphereItem, PolygonItem, WallItem, MeshItem, ObstacleItem, SpecialShapeItem),
     *(SpecialItem, StairsItem, MoverItem, PhaseItem, TerrainItem, HillsItem, CharacterItem, AreaItem, CircleItem),
-    *(LibraryItem, BehaviorOptions, TreeOptions),
+    *(CameraItem, LibraryItem, BehaviorOptions, TreeOptions),
 ]
 SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "hills"}
 

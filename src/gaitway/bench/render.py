@@ -1,14 +1,19 @@
-"""Benchmark of pictures of people, beside a plain NumPy z-buffer without light and smooth edges.
+"""Benchmark of pictures and films of people.
 
-Both draw the same triangles.
+A picture is drawn beside a plain NumPy z-buffer of the same triangles, without light and smooth edges. A film is written
+beside the way in which films were made before: every frame drawn as a whole, with all shadows, and one after the other.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.bench._timing import BenchRow, BenchTable, machine, measure
+from gaitway.bench._timing import BenchRow, BenchTable, installed, machine, measure
+from gaitway.cast.catalog import load_cast
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
@@ -16,7 +21,13 @@ from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render import Camera, Figure, render_frame
 from gaitway.render.bodies.figures import figure_parts
 from gaitway.render.bodies.palette import person_palette
+from gaitway.render.film.encoder import write_film
+from gaitway.render.film.shot import FILM_SHOT
+from gaitway.render.film.take_stage import TakeStage
+from gaitway.render.film.takes import take_film
 from gaitway.render.raster.triangles import gather
+from gaitway.take import Take, assemble, lay_track
+from gaitway.world import Box, Obstacle, World
 
 PEOPLE, SIZE = 24, (1280, 720)
 FEW, SMALL = 3, (480, 270)
@@ -24,9 +35,15 @@ TARGET = 5.0
 """Target: how many times faster our picture is, although it has four samples per pixel, light and shadows."""
 
 
+FILM_PEOPLE, FILM_FRAMES, FILM_RATE = 12, 90, 30.0
+FILM_TARGET = 4.0
+"""Target: how many times faster a film is than one whose every frame is drawn as a whole."""
+
+
 def run() -> BenchTable:
-    """Draw 24 people at 1280 x 720, and a few in a small picture with NumPy alone beside it."""
+    """Draw 24 people at 1280 x 720, a few in a small picture with NumPy alone beside it, and a film of 12 people."""
     large, small = _scene(PEOPLE, SIZE), _scene(FEW, SMALL)
+    take, world = walkers_between_walls()
     timings = measure(
         {
             "large": lambda: render_frame(*large, size=SIZE, samples=4),
@@ -35,6 +52,14 @@ def run() -> BenchTable:
         },
         rounds=5,
     )
+    with TemporaryDirectory(prefix="gaitway-") as folder:
+        timings |= measure(
+            {
+                "film": lambda: write(take, world, Path(folder) / f"film{_ending()}"),
+                "whole": lambda: write_whole_frames(take, world, Path(folder) / f"whole{_ending()}"),
+            },
+            rounds=2,
+        )
     rows = (
         BenchRow(f"{PEOPLE} people at {SIZE[0]} x {SIZE[1]}", "none; the bar is 500 ms", timings["large"], None),
         BenchRow(
@@ -44,8 +69,47 @@ def run() -> BenchTable:
             timings["numpy"],
             TARGET,
         ),
+        BenchRow(
+            f"film{_ending()} of {FILM_PEOPLE} people between walls, {FILM_FRAMES} frames at {SIZE[0]} x {SIZE[1]}",
+            "the former way: every frame drawn whole",
+            timings["film"],
+            timings["whole"],
+            FILM_TARGET,
+        ),
     )
-    return BenchTable("render: median [fastest..slowest] over 5 interleaved rounds", rows, machine(("pillow",)))
+    return BenchTable(
+        "render: median [fastest..slowest] over 5 interleaved rounds (film: 2)", rows, machine(("pillow",))
+    )
+
+
+def walkers_between_walls() -> tuple[Take, World]:
+    """Return people who walk along a hall between two long walls, and the hall."""
+    walk = load_cast("person", behaviors=["walk_forward"]).clips["walk_forward"]
+    tracks = []
+    for i in range(FILM_PEOPLE):
+        east = i % 2 == 0
+        place = (3.0 + 1.6 * (i // 2) if east else 33.0 - 1.6 * (i // 2), 4.6 + 0.55 * (i % 6), 0.0 if east else np.pi)
+        tracks.append(lay_track(f"walker-{i}", [walk] * 6, place))
+    walls = tuple(Obstacle(Box((18.0, y), (18.0, 4.0), 2.5)) for y in (2.0, 10.0))
+    return assemble(tracks, fps=FILM_RATE), World((0.0, 0.0, 36.0, 12.0), walls)
+
+
+def write(take: Take, world: World, path: Path) -> None:
+    """Write a film as `gaitway export` does."""
+    take_film(take, path, FILM_SHOT, world=world, end=(FILM_FRAMES - 1) / FILM_RATE)
+
+
+def write_whole_frames(take: Take, world: World, path: Path) -> None:
+    """Write the same film in the former way."""
+    stage = TakeStage.of(take, world, FILM_SHOT.cutaway)
+    times = [i / FILM_RATE for i in range(FILM_FRAMES)]
+    cameras = stage.cameras(FILM_SHOT, times, SIZE)
+    frames = (stage.draw(t, camera, FILM_SHOT, SIZE, 4) for t, camera in zip(times, cameras, strict=True))
+    write_film(path, frames, FILM_FRAMES, SIZE, FILM_RATE)
+
+
+def _ending() -> str:
+    return ".mp4" if installed("imageio-ffmpeg") else ".webp"
 
 
 def _scene(count: int, size: tuple[int, int]) -> tuple[list[Figure], Camera]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gaitway.cli.show import Json, progress, remark, say, show_facts, show_json, show_rows
-from gaitway.core.errors import SkeletonError
+from gaitway.core.errors import GaitwayError, SkeletonError
 
 if TYPE_CHECKING:
     from gaitway.audit import Report
@@ -22,6 +22,7 @@ take_app = typer.Typer(help="Look at takes.", no_args_is_help=True)
 TakeFile = Annotated[
     Path, typer.Argument(help="A take (.npz), or a motion file (.bvh, .amc, .glb), which counts as a take of one.")
 ]
+_FILMS: dict[str, Any] = {"rich_help_panel": "Films and pictures (mp4, webp, png)"}
 SceneOption = Annotated[str | None, typer.Option("--scene", help="Scene file or ready scene: the place it plays in.")]
 
 
@@ -80,6 +81,33 @@ def export(
     scene: SceneOption = None,
     fps: Annotated[float | None, typer.Option(min=1.0, max=1000.0, help="Frames a second; the take's own.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Fill a folder that is not empty.")] = False,
+    width: Annotated[
+        int | None, typer.Option(min=16, max=7680, help="Width of a film or picture in pixels; 1280.", **_FILMS)
+    ] = None,
+    begin: Annotated[
+        float | None, typer.Option("--from", min=0.0, help="Time at which it begins, in seconds; 0.", **_FILMS)
+    ] = None,
+    until: Annotated[
+        float | None, typer.Option(min=0.0, help="Time at which it ends, in seconds; the take's end.", **_FILMS)
+    ] = None,
+    camera: Annotated[
+        str | None,
+        typer.Option(
+            help="auto (keeps everybody who moves in view), overview, top, orbit, follow, 'follow NAME', or scene (the "
+            "camera of the scene file). By default that of the scene file, or auto.",
+            **_FILMS,
+        ),
+    ] = None,
+    cutaway: Annotated[
+        bool | None,
+        typer.Option(
+            "--cutaway/--no-cutaway", help="Cut off obstacles at 1.2 m, so that people are seen; on.", **_FILMS
+        ),
+    ] = None,
+    trails: Annotated[
+        float | None, typer.Option(min=0.0, help="Length of the path behind each character in seconds; 0.", **_FILMS)
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Write names over heads.", **_FILMS)] = False,
 ) -> None:
     """Write a take for other programs; the ending of the file chooses the format if --to does not."""
     from gaitway.core.files import check_writable
@@ -88,11 +116,19 @@ def export(
     chosen = choose_format(output, to)
     if chosen.suffixes:
         check_writable(output)
-    performed, place = read_take(take), read_world(scene)
+    asked = {"width": width, "from": begin, "until": until, "camera": camera, "cutaway": cutaway, "trails": trails}
+    asked |= {"labels": labels or None}
+    given = {key: value for key, value in asked.items() if value is not None}
+    if given and chosen.name not in ("mp4", "png"):
+        raise GaitwayError(f"--{next(iter(given))} is for films and pictures, not for {chosen.name}; leave it out")
+    performed, setting = read_take(take), read_scene(scene)
     name = f"{chosen.name} {output.name}"
-    options = {} if chosen.suffixes else {"overwrite": overwrite}
+    options: dict[str, Any] = {} if chosen.suffixes else {"overwrite": overwrite}
+    if chosen.name in ("mp4", "png"):
+        options = _film_options(given, setting, sheet=chosen.name == "png")
+    world = None if setting is None else setting.world
     with progress(name) as show:
-        files = export_take(performed, output, to, place, fps, show, **options)
+        files = export_take(performed, output, to, world, fps, show, **options)
     for file in files[:10]:
         say(f"wrote {file} ({_size(file)})")
     if len(files) > 10:
@@ -136,11 +172,11 @@ def read_take(path: Path) -> Take:
     return load_take(path)
 
 
-def read_scene(name: str | None) -> Scene | None:
-    """A scene by its file or name."""
+def read_scene(scene: str | None) -> Scene | None:
+    """A scene by its file or name, if one is given."""
     from gaitway.scene import load_scene
 
-    return None if name is None else load_scene(name)
+    return None if scene is None else load_scene(scene)
 
 
 def read_world(scene: str | None) -> World | None:
@@ -157,6 +193,30 @@ def other_place(take: Take, scene: Scene | None) -> list[str]:
     planned, given = take.facts.get("scene", "another scene"), scene.path.name if scene.path else scene.title
     why = f"or '{given}' was edited since" if planned == given else f"not in '{given}'"
     return [f"it was planned in '{planned}', {why}; the place may not be the one that it was made for"]
+
+
+def _film_options(given: dict[str, Any], scene: Scene | None, *, sheet: bool) -> dict[str, Any]:
+    """Options of the writer of films, or of a sheet of eight pictures, from those of the command."""
+    from gaitway.render import Camera, Shot
+    from gaitway.render.film.shot import CUTAWAY, named_camera
+
+    own = None
+    if scene is not None and scene.camera is not None:
+        own = Camera.looking(scene.camera.eye, scene.camera.target, scene.camera.field)
+    words = given.get("camera", "auto" if own is None else "scene")
+    if words == "scene" and scene is None:
+        raise GaitwayError("camera 'scene': no scene is given; add --scene FILE")
+    camera, who = named_camera(words, own)
+    wide = given.get("width", 1920 if sheet else 1280) // (4 if sheet else 1)
+    shot = Shot(
+        camera=camera,
+        who=who,
+        size=(max(wide, 2), max(round(wide * 0.5625), 2)),
+        trails=given.get("trails", 0.0),
+        labels=given.get("labels", False),
+        cutaway=CUTAWAY if given.get("cutaway", True) else None,
+    )
+    return {"shot": shot, "start": given.get("from", 0.0), "end": given.get("until")}
 
 
 def counted_violations(report: Report) -> str:

@@ -5,6 +5,7 @@ A model holds the content of one file without its includes. `gaitway.scene.build
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from gaitway.scene.fields import (
     Name,
     Point,
     Pose,
+    Position,
     Rectangle,
     SceneItem,
     check_number,
@@ -193,6 +195,20 @@ class CharacterItem(SceneItem):
         return self
 
 
+class CameraItem(SceneItem):
+    """The camera of a scene's films: where it stands and where it looks."""
+
+    eye: Position = field("Where the camera stands: x, y, z", unit="m", example=[20, -8, 6])
+    target: Position = field("The point in the middle of the picture: x, y, z", unit="m", example=[20, 15, 1])
+    field_deg: float = field("Vertical opening angle", 35.0, unit="degrees", ge=1.0, le=150.0)
+
+    @model_validator(mode="after")
+    def _looks_somewhere(self) -> CameraItem:
+        if math.dist(self.eye, self.target) < 1e-3:
+            raise wrong("has eye and target at the same point", "a target away from the eye, such as [20, 15, 1]")
+        return self
+
+
 def items(text: str) -> Any:
     """Return a field for a list of entries."""
     return field(text, (), max_length=MAX_ITEMS)
@@ -228,3 +244,4 @@ class SceneModel(SceneItem):
     terrain: TerrainItem | None = field("Ground that is not level", None)
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     plan: dict[str, Any] | None = field("Which planner, and its options", None, example={"planner": "behavior"})
+    camera: CameraItem | None = field("Where films of the scene are taken from", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,8 +31,22 @@ _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file"
 """Keys whose values are file names."""
 _WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "terrain"})
 """Keys of a scene file that make its world."""
+_UNPLANNED = ("title", "description", "camera")
+"""Keys that no plan depends on."""
 _MAX_BYTES = 2**30
 """Largest file of a scene: its readers have lower limits [bytes]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneCamera:
+    """The camera of a scene file."""
+
+    eye: tuple[float, float, float]
+    """Where it stands [m]."""
+    target: tuple[float, float, float]
+    """The point in the middle of the picture [m]."""
+    field: float
+    """Vertical opening angle [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,8 +61,8 @@ class Scene:
     plan: PlanOptions
     """Planner and options of the characters that have none of their own."""
     hash: str
-    """SHA-256 over all that a plan depends on, with the bytes of meshes and heights. Titles, descriptions, comments and
-    spaces do not change it, nor does moving entries into included files."""
+    """SHA-256 over all that a plan depends on, with the bytes of meshes and heights. Titles, descriptions, the camera,
+    comments and spaces do not change it, nor does moving entries into included files."""
     world_hash: str
     """The same over the world alone: bounds, obstacles, movers and terrain."""
     source: SceneModel
@@ -56,6 +71,8 @@ class Scene:
     """File that the scene was read from."""
     folder: Path = field(default_factory=Path)
     """Folder that file names in `source` are relative to."""
+    camera: SceneCamera | None = None
+    """Where films of the scene are taken from, if the file says so."""
     warnings: tuple[Problem, ...] = ()
     """Warnings: content that can be loaded but is probably a mistake."""
     groups: tuple[CharacterGroup, ...] = ()
@@ -214,11 +231,19 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             source=document.model,
             path=document.path,
             folder=document.folder,
+            camera=_camera(whole),
             warnings=(*warnings(world, builder.origins, groups.groups), *special),
             groups=tuple(groups.groups),
         ),
         [],
     )
+
+
+def _camera(scene: MergedScene) -> SceneCamera | None:
+    if "camera" not in scene.singles:
+        return None
+    item = scene.singles["camera"].value
+    return SceneCamera(eye=item.eye, target=item.target, field=math.radians(item.field_deg))
 
 
 def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] | None = None) -> str:
@@ -229,7 +254,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
         files: the files.
         keys: keys of the scene file that count; None for all that a plan depends on.
     """
-    values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
+    values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in _UNPLANNED}
     values.setdefault("seed", 0)
     lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
     digests = [hashlib.sha256(read_file(part, _MAX_BYTES)).hexdigest() for path in files for part in _parts(path)]

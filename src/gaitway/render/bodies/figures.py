@@ -60,12 +60,17 @@ def figures_of(
 
 def figure_parts(figures: Sequence[Figure], camera: Camera, height: int) -> list[Triangles]:
     """Return one part for all figures that share a body: their vertices are moved in one call."""
+    return [part for part, _ in counted_parts(figures, camera, height)]
+
+
+def counted_parts(figures: Sequence[Figure], camera: Camera, height: int) -> list[tuple[Triangles, int]]:
+    """Return one part for all figures that share a body, and how many they are."""
     groups: dict[int, tuple[BodyMesh, list[Figure]]] = {}
     for figure in figures:
         shape = built_in_shape(figure.skeleton) if figure.body is None else figure.body
         body = body_mesh(figure.skeleton, shape, coarse=_is_small(figure, camera, height))
         groups.setdefault(id(body), (body, []))[1].append(figure)
-    return [_skinned(body, members) for body, members in groups.values()]
+    return [(_skinned(body, members), len(members)) for body, members in groups.values()]
 
 
 def _is_small(figure: Figure, camera: Camera, height: int) -> bool:

@@ -15,6 +15,7 @@ from gaitway.motion.editing import place, resample
 from gaitway.render.bodies.body import BodyShape, built_in_palette
 from gaitway.render.bodies.figures import Figure, render_frame
 from gaitway.render.bodies.palette import Palette
+from gaitway.render.film.cameras import orbit_cameras
 from gaitway.render.film.encoder import Picture
 from gaitway.render.film.shot import MOST_LABELS, Shot, bearing, name_label, trail_color
 from gaitway.render.raster.camera import Camera
@@ -127,8 +128,14 @@ class ClipStage:
         count = len(self) if frames is None else len(frames)
         if isinstance(shot.camera, Camera):
             return [shot.camera] * count
-        near = look_from("three-quarter" if shot.view is None else shot.view, shot.elevation)
-        if shot.camera == "overview":
+        view = "three-quarter" if shot.view is None else shot.view
+        near = look_from("top" if shot.camera == "top" else view, shot.elevation)
+        if shot.camera == "orbit":
+            cloud = np.concatenate([_hull(p) for p in self._tracks(shot.who)])
+            times = [f / self.fps for f in (range(len(self)) if frames is None else frames)]
+            azimuth, elevation = float(np.arctan2(near.eye[1], near.eye[0])), shot.elevation or 2.0 * _ELEVATION
+            return orbit_cameras(cloud.min(axis=0), cloud.max(axis=0), times, size, azimuth, elevation)
+        if shot.camera in ("overview", "top"):
             return [self._seeing(near, range(len(self)), shot.who, size)] * count
         if frames is not None:
             return [self._seeing(near, frames, shot.who, size)] * count

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,29 @@ def checked_film(path: str | Path, quality: int, size: tuple[int, int]) -> tuple
     return target, size
 
 
+def drawn_in_order(draw: Callable[[int], Picture], count: int, threads: int | None = None) -> Iterator[Picture]:
+    """Draw pictures on several threads and yield them in order, while later ones are being drawn.
+
+    Args:
+        draw: draws the picture of a number. It must not depend on the pictures before it.
+        count: number of pictures.
+        threads: number of threads; None takes one for each core.
+    """
+    workers = max(1, threads or os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        ahead: deque[Future[Picture]] = deque()
+        try:
+            for number in range(count):
+                ahead.append(pool.submit(draw, number))
+                if len(ahead) > 2 * workers:  # no film is ever in memory as a whole
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
+
+
 def write_film(
     path: str | Path, pictures: Iterator[Picture], count: int, size: tuple[int, int], fps: float, quality: int = 80
 ) -> None:
@@ -78,7 +104,7 @@ def _encode_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int], 
         codec="libx264",
         quality=None,
         macro_block_size=1,
-        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", "medium", "-movflags", "+faststart"],
+        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", "veryfast", "-movflags", "+faststart"],
     )
     try:
         writer.send(None)

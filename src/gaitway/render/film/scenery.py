@@ -48,7 +48,7 @@ class Scenery:
         Args:
             world: the world.
             cutaway: height above the ground [m] at which obstacles are cut off, to see into rooms; obstacles that hang
-                above it are left out. None shows everything.
+                above it are left out. Special obstacles and movers stay whole. None shows everything.
         """
         if cutaway is not None and not cutaway > 0.0:
             raise GaitwayError(f"cutaway at {cutaway} m; write a height above 0, for example 1.2")
@@ -63,8 +63,12 @@ class Scenery:
 
     def solids(self, time: float = 0.0) -> list[Solid]:
         """Return all solids at a time [s]."""
+        return [*self.still, *self.moved(time)]
+
+    def moved(self, time: float = 0.0) -> list[Solid]:
+        """Return the solids of all that moves, at a time [s]."""
         moved = self.world.at(time).moved
-        return [*self.still, *(s for o in moved for s in _solids(self.world, o, self.cutaway, moves=True))]
+        return [s for o in moved for s in _solids(self.world, o, self.cutaway, moves=True)]
 
     def lighting(self, lighting: Lighting | None = None) -> Lighting:
         """Return lighting that suits the world: hills replace the floor, and large worlds fade out farther away."""
@@ -86,14 +90,19 @@ class Scenery:
         cloud = np.concatenate([np.column_stack([corners, ground + h]) for h in (0.0, 1.8)])
         cloud = np.concatenate([cloud, *(s.mesh.points for s in self.solids(0.0))])
         if azimuth is None:
-            aslant = np.radians(9.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 16.0)
-            azimuth = aslant + (-0.5 * np.pi if x1 - x0 >= y1 - y0 else 0.0)
+            azimuth = self.bearing()
         if elevation is None:
             tallest = float(np.ptp(cloud[:, 2])) / min(x1 - x0, y1 - y0)
             elevation = np.radians(40.0) + min(0.5 * tallest, np.radians(16.0))
         middle = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0])
         camera = Camera.around(middle, azimuth=azimuth, elevation=elevation, field=np.radians(30.0))
         return camera.fit(cloud, size, margin=0.03)
+
+    def bearing(self) -> float:
+        """Return the usual bearing of a camera seen from the middle [rad]: at the longer side, a little aslant."""
+        x0, y0, x1, y1 = self.world.bounds
+        aslant = np.radians(9.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 16.0)
+        return float(aslant + (-0.5 * np.pi if x1 - x0 >= y1 - y0 else 0.0))
 
     def on_ground(
         self, path: FloatArray, width: float, color: str | tuple[float, float, float], opacity: float
@@ -125,7 +134,7 @@ def _one_color(color: str | tuple[float, float, float], count: int) -> FloatArra
 
 def _solids(world: World, obstacle: Obstacle, cutaway: float | None, moves: bool = False) -> list[Solid]:
     shape: Shape | None = obstacle.shape
-    if cutaway is not None:
+    if cutaway is not None and not moves and not obstacle.special:
         ground = float(world.ground(obstacle.shape.footprint().points.mean(axis=0)))
         shape = _lowered(obstacle.shape, ground + cutaway)
     if shape is None:

@@ -13,8 +13,10 @@ from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.drawables import Label, Paint, Solid
 from gaitway.render.raster.picture import Lighting
 
-CAMERAS = ("overview", "follow")
-"""Names of cameras: one that stands still and sees everything, and one that moves with the characters."""
+CAMERAS = ("auto", "overview", "top", "follow", "orbit")
+"""Names of cameras: see `Shot.camera`."""
+CUTAWAY = 1.2
+"""Usual height above the ground at which obstacles are cut off in films [m]."""
 VIEWS = {"side": -90.0, "front": 0.0, "three-quarter": -45.0, "back": 180.0, "top": -90.0}
 """Bearing of the camera [deg] seen from a character that faces +X."""
 MOST_LABELS = 60
@@ -28,8 +30,10 @@ class Shot:
     """How a picture or film is taken. Fields that are None take what suits the call."""
 
     camera: str | Camera | None = None
-    """"overview" stands still and sees the whole place or path, "follow" moves with the characters, or your own camera,
-    which stands still. None: an overview of a take in a world, else follow."""
+    """"auto" keeps everybody who moves in the picture, from eye level or above, where obstacles hide them least; it
+    stands still if it can. "overview" stands still and sees the whole place or path, "top" looks straight down on it,
+    "follow" moves with the characters, "orbit" circles them. Or your own camera, which stands still. None: an overview
+    of a take in a world, else follow."""
     who: Sequence[str] | None = None
     """Names of the characters that the camera follows; None follows all."""
     view: str | float | None = None
@@ -53,11 +57,12 @@ class Shot:
     paint: Sequence[Paint] = ()
     """Trails and marks that are on the floor all the time."""
     cutaway: float | None = None
-    """Height above the ground at which obstacles of a world are cut off [m], to see into rooms; None cuts nothing."""
+    """Height above the ground at which obstacles of a world are cut off [m], to see into rooms; None cuts nothing.
+    Special obstacles, which characters jump over or crawl under, and movers stay whole."""
 
     def __post_init__(self) -> None:
         if isinstance(self.camera, str) and self.camera not in CAMERAS:
-            raise GaitwayError(f"camera '{self.camera}' is not known; write {' or '.join(CAMERAS)}, or give a Camera")
+            raise GaitwayError(f"camera '{self.camera}' is not known; write {', '.join(CAMERAS)}, or give a Camera")
         if self.view is not None:
             bearing(self.view)
 
@@ -69,6 +74,31 @@ class Shot:
     def names(self) -> Sequence[str] | None:
         """Return the names that are written over heads; None is all."""
         return None if self.labels is True else self.labels or ()
+
+
+def named_camera(words: str, own: Camera | None = None) -> tuple[str | Camera, list[str] | None]:
+    """Return the camera that words ask for, and whom it shows.
+
+    Args:
+        words: "auto", "overview", "top", "orbit", "follow", "follow NAME" or "scene".
+        own: the scene's own camera, which "scene" is.
+
+    Returns:
+        `Shot.camera` and `Shot.who`.
+
+    Raises:
+        GaitwayError: for other words, or for "scene" if there is no such camera.
+    """
+    kind, _, name = words.strip().partition(" ")
+    if kind == "scene" and not name:
+        if own is None:
+            raise GaitwayError("camera 'scene': the scene has no camera; write camera: {eye: ..., target: ...} into it")
+        return own, None
+    if kind not in CAMERAS or (name.strip() and kind != "follow"):
+        raise GaitwayError(
+            f"camera '{words}' is not known; write auto, overview, top, orbit, follow, 'follow NAME', or scene"
+        )
+    return kind, [name.strip()] if name.strip() else None
 
 
 def bearing(view: str | float) -> float:
@@ -99,3 +129,7 @@ def trail_color(shirt: FloatArray) -> tuple[float, float, float]:
     """Return the colour of a trail: a little deeper than the shirt; linear RGB."""
     red, green, blue = (float(v) for v in 0.8 * shirt)
     return red, green, blue
+
+
+FILM_SHOT = Shot(camera="auto", cutaway=CUTAWAY)
+"""How a film of a take is shot unless it is said otherwise."""

@@ -8,16 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.render.bodies.body import BodyShape, built_in_palette, individual_shape
-from gaitway.render.bodies.figures import Figure, render_frame
+from gaitway.render.bodies.figures import Figure, counted_parts, render_frame
 from gaitway.render.bodies.palette import Palette
+from gaitway.render.film.cameras import (
+    FIELD,
+    best_direction,
+    led_cameras,
+    lifted,
+    orbit_cameras,
+    standing_boxes,
+    top_camera,
+)
 from gaitway.render.film.encoder import Picture
 from gaitway.render.film.scenery import Scenery, split_trails
 from gaitway.render.film.shot import MOST_LABELS, Shot, bearing, name_label, trail_color
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.drawables import Label, Paint, Solid
-from gaitway.render.raster.picture import Lighting, checked_size
+from gaitway.render.raster.picture import Lighting, checked_size, draw_labels
+from gaitway.render.raster.plates import FilmSet, Plate
+from gaitway.render.raster.triangles import paint_parts, solid_part
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -27,6 +38,16 @@ _MARGIN = 2.0
 """Width of the floor around a take without a world [m]."""
 _HIGH = 2.1
 """Height of the box that a camera keeps in the picture: more than a standing person [m]."""
+_ROOM = 0.5
+"""Half width of that box [m]."""
+_LED_RATE = 4.0
+"""Rate at which it is computed where a camera should be [Hz]."""
+_WALKS = 0.2
+"""Pace from which on somebody counts as moving [m/s]."""
+_STILL_SECONDS = 1.5
+"""How long before and after a move somebody still counts as moving [s]."""
+_CIRCLING = np.radians(32.0)
+"""Elevation of a camera that circles a place [rad]."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +111,46 @@ class TakeStage:
             samples=samples if shot.samples is None else shot.samples,
         )
 
+    def film_set(self, shot: Shot, times: Sequence[float], cameras: Sequence[Camera], size: tuple[int, int]) -> FilmSet:
+        """Return all that stands still during a film of these moments [s] and cameras."""
+        solids, paint = [*self.scenery.still, *shot.obstacles], [*self.scenery.paint, *shot.paint]
+        return FilmSet.of(solids, paint, self._reached(times), cameras, size[1], self.lighting)
+
+    def film_frame(
+        self,
+        film_set: FilmSet,
+        plate: Plate | None,
+        time: float,
+        camera: Camera,
+        shot: Shot,
+        size: tuple[int, int],
+        samples: int,
+    ) -> Picture:
+        """Draw one moment [s] of a film; the plate is that of the camera, or None if the camera moves."""
+        ribbons, paint = self.trails(time, shot.trail_seconds)
+        figures = counted_parts(self.figures(time), camera, size[1])
+        parts = [part for part, _ in figures]
+        parts += [solid_part(solid) for solid in (*self.scenery.moved(time), *ribbons)]
+        parts += paint_parts(paint, film_set.painted_layers)
+        things = [count for _, count in figures] + [1] * (len(parts) - len(figures))
+        picture = film_set.frame(camera, plate, parts, things, size, samples)
+        labels = [*shot.notes, *self.labels(time, shot.names())]
+        return draw_labels(picture, labels, camera) if labels else picture
+
+    def _reached(self, times: Sequence[float]) -> FloatArray:
+        """Return points around all that moves during these moments [m]; (N, 3)."""
+        within = (self.track_times >= times[0] - 0.2) & (self.track_times <= times[-1] + 0.2)
+        tracks = self.tracks[:, within].reshape(-1, 2)
+        tracks = tracks[np.isfinite(tracks[:, 0])]
+        size = max(float(np.ptp(s.rest_positions, axis=0).max()) for s in self.take.skeletons)
+        middle = np.mean(np.reshape(self.scenery.world.bounds, (2, 2)), axis=0)[None]
+        flat = np.concatenate([tracks, middle])
+        low = np.column_stack([flat, self.scenery.world.ground(flat)])
+        corners = [(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)]
+        around = [low + 0.7 * size * np.array(corner) for corner in corners]
+        some = np.linspace(times[0], times[-1], 40)
+        return np.concatenate([*around, *(s.mesh.points for t in some for s in self.scenery.moved(float(t)))])
+
     def figures(self, time: float) -> list[Figure]:
         """Return the figures of all characters that are present at a time [s]."""
         out = []
@@ -131,13 +192,87 @@ class TakeStage:
         checked_size(size)
         if isinstance(shot.camera, Camera):
             return [shot.camera] * len(times)
+        kind = shot.camera or ("overview" if self.in_world else "follow")
         azimuth = None if shot.view is None else bearing(shot.view)
         elevation = 0.5 * np.pi if shot.view == "top" else shot.elevation
-        if (shot.camera or ("overview" if self.in_world else "follow")) == "overview":
+        world = self.scenery.world
+        if kind == "overview":
             return [self.scenery.overview(size, azimuth, elevation)] * len(times)
-        return self._following(times, size, shot.who, azimuth, elevation)
+        if kind == "top":
+            middle = np.mean(np.reshape(world.bounds, (2, 2)), axis=0)
+            return [top_camera(world.bounds, float(world.ground(middle)), size)] * len(times)
+        if kind == "orbit":
+            return self._circling(times, size, shot.who, azimuth, elevation)
+        return self._led(times, size, shot.who, azimuth, elevation, closely=kind == "follow")
+
+    def interest(self, times: FloatArray, who: Sequence[str] | None = None) -> tuple[FloatArray, BoolArray]:
+        """Return whom a camera should show, and when.
+
+        Args:
+            times: the moments [s]; (T,).
+            who: names of those who matter; None is everybody who moves, or everybody as long as nobody does.
+
+        Returns:
+            x and y of their roots [m] (P, T, 2), and who matters when (P, T).
+        """
+        chosen = [self.take.index(name) for name in who] if who is not None else list(range(len(self.take)))
+        tracks = self.take.planar(times, chosen)[..., :2] if len(chosen) else np.empty((0, len(times), 2))
+        present = np.isfinite(tracks[..., 0])
+        tracks = np.where(present[..., None], tracks, 0.0)
+        if who is not None or len(times) < 2:
+            return tracks, present
+        pace = np.linalg.norm(np.diff(tracks, axis=1), axis=-1) / np.diff(times)
+        pace = np.where(present[:, 1:] & present[:, :-1], pace, 0.0)
+        pace = np.concatenate([pace[:, :1], pace], axis=1)
+        reach = max(1, round(_STILL_SECONDS / float(times[1] - times[0])))
+        moving = scipy.ndimage.maximum_filter1d(pace, 2 * reach + 1, axis=1, mode="nearest") > _WALKS
+        return tracks, np.where((moving & present).any(axis=0), moving & present, present)
+
+    def _led(
+        self,
+        times: Sequence[float],
+        size: tuple[int, int],
+        who: Sequence[str] | None,
+        azimuth: float | None,
+        elevation: float | None,
+        *,
+        closely: bool,
+    ) -> list[Camera]:
+        """Return cameras that keep some characters in the picture, from where obstacles hide them least.
+
+        If they follow closely, they move with the middle of the characters; otherwise they move no more than needed.
+        """
+        count = max(2, int(np.ceil((times[-1] - times[0]) * _LED_RATE)) + 1)
+        moments = np.linspace(times[0], max(times[-1], times[0] + 1e-3), count)
+        tracks, present = self.interest(moments, who)
+        ground = self.scenery.world.ground
+        boxes = standing_boxes(tracks, ground(tracks), _ROOM, _HIGH)
+        usual = self.scenery.bearing() if self.in_world else np.radians(-65.0)
+        given = (None if azimuth is None else [azimuth], None if elevation is None else [elevation])
+        solids = [*self.scenery.still, *self.scenery.moved(float(moments[len(moments) // 2]))]
+        chosen = best_direction(
+            boxes, present, moments, solids, size, usual, ground, azimuths=given[0], elevations=given[1]
+        )
+        near = Camera.around(np.zeros(3), azimuth=chosen[0], elevation=chosen[1], field=FIELD)
+        if closely or len(tracks) == 1:
+            return lifted(self._following(near, times, size, who), ground)
+        return lifted(led_cameras(near, boxes, present, moments, times, size), ground)
 
     def _following(
+        self, near: Camera, times: Sequence[float], size: tuple[int, int], who: Sequence[str] | None
+    ) -> list[Camera]:
+        """Return cameras with one direction that move smoothly with the middle of some characters."""
+        chosen = [self.take.index(name) for name in who] if who is not None else list(range(len(self.take)))
+        middles, reach = _middles(self.tracks[chosen])
+        step = float(self.track_times[1] - self.track_times[0])
+        smooth = scipy.ndimage.gaussian_filter1d(middles, 0.7 / step, axis=0, mode="nearest")
+        track = np.stack([np.interp(times, self.track_times, smooth[:, k]) for k in range(2)], axis=1)
+        half = min(reach, 0.5 * float(np.ptp(np.reshape(self.scenery.world.bounds, (2, 2)), axis=0).max())) + 1.2
+        fitted = near.fit(standing_boxes(np.zeros(2), np.array(0.0), half, _HIGH), size, margin=0.02)
+        places = np.column_stack([track, self.scenery.world.ground(track)])
+        return [Camera(fitted.eye + at, fitted.target + at, fitted.up, fitted.field) for at in places]
+
+    def _circling(
         self,
         times: Sequence[float],
         size: tuple[int, int],
@@ -145,25 +280,15 @@ class TakeStage:
         azimuth: float | None,
         elevation: float | None,
     ) -> list[Camera]:
-        """Return cameras that move smoothly with some characters and keep them in the picture."""
-        chosen = [self.take.index(name) for name in who] if who is not None else list(range(len(self.take)))
-        middles, reach = _middles(self.tracks[chosen])
-        step = float(self.track_times[1] - self.track_times[0])
-        smooth = scipy.ndimage.gaussian_filter1d(middles, 0.7 / step, axis=0, mode="nearest")
-        track = np.stack([np.interp(times, self.track_times, smooth[:, k]) for k in range(2)], axis=1)
-        ground = self.scenery.world.ground(track)
-        half = min(reach, 0.5 * float(np.ptp(np.reshape(self.scenery.world.bounds, (2, 2)), axis=0).max())) + 1.2
-        box = np.array([(x, y, z) for x in (-half, half) for y in (-half, half) for z in (0.0, _HIGH)])
-        steep = np.radians(18.0) + min(0.02 * half, np.radians(22.0))
-        near = Camera.around(
-            np.zeros(3),
-            azimuth=np.radians(-65.0) if azimuth is None else azimuth,
-            elevation=steep if elevation is None else elevation,
-            field=np.radians(30.0),
-        )
-        near = near.fit(box, size, margin=0.02)
-        places = np.column_stack([track, ground])
-        return [Camera(near.eye + at, near.target + at, near.up, near.field) for at in places]
+        """Return cameras that circle all places where the characters walk."""
+        tracks, present = self.interest(np.linspace(times[0], max(times[-1], times[0] + 1e-3), 60), who)
+        flat = tracks[present] if present.any() else np.mean(np.reshape(self.scenery.world.bounds, (2, 2)), 0)[None]
+        ground = self.scenery.world.ground(flat)
+        low = np.array([*(flat.min(axis=0) - 1.0), ground.min()])
+        high = np.array([*(flat.max(axis=0) + 1.0), ground.max() + _HIGH])
+        start = self.scenery.bearing() if azimuth is None else azimuth
+        cameras = orbit_cameras(low, high, times, size, start, _CIRCLING if elevation is None else elevation)
+        return lifted(cameras, self.scenery.world.ground)
 
 
 def _middles(tracks: FloatArray) -> tuple[FloatArray, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ from PIL import Image, ImageDraw
 
 from gaitway.core.errors import GaitwayError
 from gaitway.core.progress import Progress, silent
-from gaitway.render.film.encoder import MAX_FRAMES, Picture, checked_film, write_film
-from gaitway.render.film.shot import Shot
+from gaitway.render.film.encoder import MAX_FRAMES, Picture, checked_film, drawn_in_order, write_film
+from gaitway.render.film.shot import FILM_SHOT, Shot
 from gaitway.render.film.take_stage import TakeStage
 from gaitway.render.raster.labels import save_png, text_font
 from gaitway.take.model import Take
@@ -103,6 +104,7 @@ def take_film(
     start: float = 0.0,
     end: float | None = None,
     quality: int = 80,
+    threads: int | None = None,
     progress: Progress = silent,
 ) -> Path:
     """Write a take as a film. No file is left if the call is interrupted.
@@ -110,30 +112,40 @@ def take_film(
     Args:
         take: the take.
         path: name of the file; it ends in .mp4 (needs the extra `video`) or .webp.
-        shot: camera, size (1280 x 720), light, trails, labels and more.
+        shot: camera, size (1280 x 720), light, trails, labels and more. None takes `FILM_SHOT`: an automatic camera,
+            and obstacles cut off at 1.2 m.
         world: the world of the take; None is an empty floor.
         fps: frames a second [Hz]; None takes the rate of the take.
         start: time at which the film begins [s].
         end: time at which it ends [s]; None is the end of the take.
         quality: 1..100; more is sharper and larger.
+        threads: number of frames that are drawn at the same time; the pictures are the same for any number. None takes
+            one for each core.
         progress: called after each frame.
 
     Returns:
         The path of the film.
     """
-    shot = shot or Shot()
+    shot = shot or FILM_SHOT
     target, size = checked_film(path, quality, shot.size or _SIZE)
     rate = take.fps if fps is None else float(fps)
     times = _film_times(take, start, end, rate)
     stage = TakeStage.of(take, world, shot.cutaway, shot.lighting)
     cameras = stage.cameras(shot, times, size)
+    samples = _FILM_SAMPLES if shot.samples is None else shot.samples
+    film_set = stage.film_set(shot, times, cameras, size)
+    stands = all(camera is cameras[0] for camera in cameras)
+    plate = film_set.plate(cameras[0], size, samples) if stands else None
 
     def draw(frame: int) -> Picture:
-        picture = stage.draw(times[frame], cameras[frame], shot, size, _FILM_SAMPLES)
-        progress(target.name, frame + 1, len(times))
-        return picture
+        return stage.film_frame(film_set, plate, times[frame], cameras[frame], shot, size, samples)
 
-    write_film(target, (draw(f) for f in range(len(times))), len(times), size, rate, quality)
+    def pictures() -> Iterator[Picture]:
+        for done, picture in enumerate(drawn_in_order(draw, len(times), threads), 1):
+            progress(target.name, done, len(times))
+            yield picture
+
+    write_film(target, pictures(), len(times), size, rate, quality)
     return target
 
 

@@ -24,6 +24,8 @@ RIGHT, UP, SIGHT = 0, 1, 2
 """Rows of the axes of a view."""
 LOW_X, LOW_Y, HIGH_X, HIGH_Y = 0, 1, 2, 3
 """Entries of the focus of a scene light."""
+TILE = 16
+"""Side of the tiles of a picture [px]: each is drawn as a whole, or not at all."""
 
 
 class View(NamedTuple):
@@ -172,7 +174,13 @@ def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> t
 
 @kernel
 def raster(
-    screen: FloatArray, triangles: Index, offsets: FloatArray, first_row: int, closest: Single, owner: Index
+    screen: FloatArray,
+    triangles: Index,
+    offsets: FloatArray,
+    first_triangle: int,
+    first_row: int,
+    closest: Single,
+    owner: Index,
 ) -> None:
     """Find the closest triangle at every sample of a band of rows; triangles that face away are skipped.
 
@@ -180,12 +188,13 @@ def raster(
         screen: pixel x, y and closeness; (V, 3).
         triangles: vertex indices, anticlockwise seen from outside; (T, 3).
         offsets: places of the samples inside a pixel, each 0..1; (S, 2).
+        first_triangle: the first that is drawn.
         first_row: the picture's row that is row 0 of the band.
         closest: closeness so far; (rows, W, S), updated.
         owner: index of the triangle seen, or -1; (rows, W, S), updated.
     """
     rows, width, samples = closest.shape
-    for t in range(triangles.shape[0]):
+    for t in range(first_triangle, triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         ay, by, cy = screen[a, Y] - first_row, screen[b, Y] - first_row, screen[c, Y] - first_row
         low, high = min(ay, by, cy), max(ay, by, cy)

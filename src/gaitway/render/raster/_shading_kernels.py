@@ -13,6 +13,7 @@ from gaitway.render.raster._kernels import (
     LOW_Y,
     RIGHT,
     SIGHT,
+    TILE,
     UP,
     Flags,
     Index,
@@ -31,7 +32,7 @@ def _smooth(edge0: float, edge1: float, value: float) -> float:
     return t * t * (3.0 - 2.0 * t)
 
 
-@kernel(fastmath=True, inner=True)
+@kernel(fastmath=True, inner=True, borrows=True)
 def _bilinear(pixels: Single, u: float, v: float) -> float:
     """Return the value between the middles of four pixels; zero outside the picture."""
     u, v = u - 0.5, v - 0.5
@@ -50,74 +51,93 @@ def _line_cover(x: float, width: float, foot: float) -> float:
     """Return the share of a window of size `foot` about x on lines of a width [m], one a metre: exact, so no moire."""
     low, high = x - 0.5 * foot + 0.5 * width, x + 0.5 * foot + 0.5 * width
     low_whole, high_whole = np.floor(low), np.floor(high)
+    if low_whole == high_whole and low - low_whole > width:  # between two lines
+        return 0.0
     before = low_whole * width + min(low - low_whole, width)
     return float(high_whole * width + min(high - high_whole, width) - before) / (foot + 1e-9)
 
 
-@kernel(fastmath=True)
-def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
-    """Write ground and backdrop of a band: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
-    eye, axes, pixel = view.eye, view.axes, 1.0 / view.scale
-    per_fade, per_height = 1.0 / scene.fade, 1.0 / height
+@kernel(fastmath=True, borrows=True)
+def stage(
+    view: View, scene: SceneLight, shadow: Shadow, first_row: int, height: int, tiles: Flags, out: Single
+) -> None:
+    """Write ground and backdrop of a band: linear RGB before shadow, and the share of light left; (rows, W, 4).
+
+    Only the pixels of `tiles` that are not 0 are written; see `TILE`.
+    """
+    # numbers are taken out of their arrays once: a write to `out` could change any array, as far as a compiler knows
+    eye_x, eye_y, eye_z, pixel = view.eye[0], view.eye[1], view.eye[2], 1.0 / view.scale
+    right_x, right_y, right_z = view.axes[RIGHT, 0], view.axes[RIGHT, 1], view.axes[RIGHT, 2]
+    up_x, up_y, up_z = view.axes[UP, 0], view.axes[UP, 1], view.axes[UP, 2]
+    sight_x, sight_y, sight_z = view.axes[SIGHT, 0], view.axes[SIGHT, 1], view.axes[SIGHT, 2]
+    per_fade, per_height, grid = 1.0 / scene.fade, 1.0 / height, scene.grid
+    low_x, low_y, high_x, high_y = scene.focus[LOW_X], scene.focus[LOW_Y], scene.focus[HIGH_X], scene.focus[HIGH_Y]
+    base_r, base_g, base_b = scene.backdrop_low[0], scene.backdrop_low[1], scene.backdrop_low[2]
+    rise_r, rise_g, rise_b = (
+        scene.backdrop_high[0] - base_r, scene.backdrop_high[1] - base_g, scene.backdrop_high[2] - base_b,
+    )  # fmt: skip
+    ground_r, ground_g, ground_b = scene.ground[0], scene.ground[1], scene.ground[2]
+    line_r, line_g, line_b = scene.line[0] - ground_r, scene.line[1] - ground_g, scene.line[2] - ground_b
+    # places of the floor in both shadow pictures are linear in x and y
     light, above = shadow.light, shadow.above
+    soft_ux, soft_uy = light.scale * light.axes[RIGHT, 0], light.scale * light.axes[RIGHT, 1]
+    soft_vx, soft_vy = -light.scale * light.axes[UP, 0], -light.scale * light.axes[UP, 1]
+    soft_u = -soft_ux * light.eye[0] - soft_uy * light.eye[1] - light.scale * light.axes[RIGHT, 2] * light.eye[2]
+    soft_v = -soft_vx * light.eye[0] - soft_vy * light.eye[1] + light.scale * light.axes[UP, 2] * light.eye[2]
+    near_ux, near_uy = above.scale * above.axes[RIGHT, 0], above.scale * above.axes[RIGHT, 1]
+    near_vx, near_vy = -above.scale * above.axes[UP, 0], -above.scale * above.axes[UP, 1]
+    near_u = -near_ux * above.eye[0] - near_uy * above.eye[1]
+    near_v = -near_vx * above.eye[0] - near_vy * above.eye[1]
+    perspective, has_ground, strength = view.perspective, scene.has_ground, scene.shadow
+    centre_x, width = view.centre_x, out.shape[1]
     for row in range(out.shape[0]):
         py = row + first_row + 0.5
         rise = 1.0 - py * per_height
         up = (view.centre_y - py) * pixel
-        for col in range(out.shape[1]):
-            red = scene.backdrop_low[0] + (scene.backdrop_high[0] - scene.backdrop_low[0]) * rise
-            green = scene.backdrop_low[1] + (scene.backdrop_high[1] - scene.backdrop_low[1]) * rise
-            blue = scene.backdrop_low[2] + (scene.backdrop_high[2] - scene.backdrop_low[2]) * rise
-            left = 1.0
-            right = (col + 0.5 - view.centre_x) * pixel
-            aside_x, aside_y, aside_z = (
-                right * axes[RIGHT, 0] + up * axes[UP, 0],
-                right * axes[RIGHT, 1] + up * axes[UP, 1],
-                right * axes[RIGHT, 2] + up * axes[UP, 2],
-            )
-            way_z = axes[SIGHT, 2] + aside_z if view.perspective else axes[SIGHT, 2]
-            start_z = eye[2] if view.perspective else eye[2] + aside_z
-            if scene.has_ground and way_z < -1e-4 and start_z > 0.0:
+        back_r, back_g, back_b = base_r + rise_r * rise, base_g + rise_g * rise, base_b + rise_b * rise
+        for col in range(width):
+            if tiles[(row + first_row) // TILE, col // TILE] == 0:
+                continue
+            red, green, blue, left = back_r, back_g, back_b, 1.0
+            right = (col + 0.5 - centre_x) * pixel
+            aside_x, aside_y = right * right_x + up * up_x, right * right_y + up * up_y
+            aside_z = right * right_z + up * up_z
+            way_z = sight_z + aside_z if perspective else sight_z
+            start_z = eye_z if perspective else eye_z + aside_z
+            if has_ground and way_z < -1e-4 and start_z > 0.0:
                 per_way = 1.0 / way_z
                 far = -start_z * per_way
-                if view.perspective:
-                    way_x, way_y = axes[SIGHT, 0] + aside_x, axes[SIGHT, 1] + aside_y
-                    x, y = eye[0] + far * way_x, eye[1] + far * way_y
+                if perspective:
+                    way_x, way_y = sight_x + aside_x, sight_y + aside_y
+                    x, y = eye_x + far * way_x, eye_y + far * way_y
                     # how far the place on the floor moves from one pixel to the next, across and up
-                    far_u, far_v = -far * axes[RIGHT, 2] * per_way, -far * axes[UP, 2] * per_way
+                    far_u, far_v = -far * right_z * per_way, -far * up_z * per_way
                     step = far
                 else:
-                    way_x, way_y = axes[SIGHT, 0], axes[SIGHT, 1]
-                    x, y = eye[0] + aside_x + far * way_x, eye[1] + aside_y + far * way_y
-                    far_u, far_v = -axes[RIGHT, 2] * per_way, -axes[UP, 2] * per_way
+                    way_x, way_y = sight_x, sight_y
+                    x, y = eye_x + aside_x + far * way_x, eye_y + aside_y + far * way_y
+                    far_u, far_v = -right_z * per_way, -up_z * per_way
                     step = 1.0
-                away_x = max(scene.focus[LOW_X] - x, x - scene.focus[HIGH_X], 0.0)
-                away_y = max(scene.focus[LOW_Y] - y, y - scene.focus[HIGH_Y], 0.0)
-                away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
-                near = 1.0 - away * away * (3.0 - 2.0 * away)
+                away_x, away_y = max(low_x - x, x - high_x, 0.0), max(low_y - y, y - high_y, 0.0)
+                near = 1.0
+                if away_x > 0.0 or away_y > 0.0:
+                    away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
+                    near = 1.0 - away * away * (3.0 - 2.0 * away)
                 if near > 0.0:
                     line = 0.0
-                    if scene.grid > 0.0:
-                        foot_x = abs(step * axes[RIGHT, 0] + far_u * way_x) + abs(step * axes[UP, 0] + far_v * way_x)
-                        foot_y = abs(step * axes[RIGHT, 1] + far_u * way_y) + abs(step * axes[UP, 1] + far_v * way_y)
-                        line_x, line_y = _line_cover(x, 0.012, foot_x * pixel), _line_cover(y, 0.012, foot_y * pixel)
-                        line = scene.grid * (line_x + line_y - line_x * line_y)
-                    red += (scene.ground[0] + (scene.line[0] - scene.ground[0]) * line - red) * near
-                    green += (scene.ground[1] + (scene.line[1] - scene.ground[1]) * line - green) * near
-                    blue += (scene.ground[2] + (scene.line[2] - scene.ground[2]) * line - blue) * near
-                px, py_, pz = x - light.eye[0], y - light.eye[1], -light.eye[2]
-                dark = _bilinear(
-                    shadow.soft,
-                    light.scale * (light.axes[RIGHT, 0] * px + light.axes[RIGHT, 1] * py_ + light.axes[RIGHT, 2] * pz),
-                    -light.scale * (light.axes[UP, 0] * px + light.axes[UP, 1] * py_ + light.axes[UP, 2] * pz),
-                )
-                px, py_ = x - above.eye[0], y - above.eye[1]
+                    if grid > 0.0:
+                        foot_x = pixel * (abs(step * right_x + far_u * way_x) + abs(step * up_x + far_v * way_x))
+                        foot_y = pixel * (abs(step * right_y + far_u * way_y) + abs(step * up_y + far_v * way_y))
+                        line_x, line_y = _line_cover(x, 0.012, foot_x), _line_cover(y, 0.012, foot_y)
+                        line = grid * (line_x + line_y - line_x * line_y)
+                    red += (ground_r + line_r * line - red) * near
+                    green += (ground_g + line_g * line - green) * near
+                    blue += (ground_b + line_b * line - blue) * near
+                dark = _bilinear(shadow.soft, soft_u + soft_ux * x + soft_uy * y, soft_v + soft_vx * x + soft_vy * y)
                 closed = _bilinear(
-                    shadow.contact,
-                    above.scale * (above.axes[RIGHT, 0] * px + above.axes[RIGHT, 1] * py_),
-                    -above.scale * (above.axes[UP, 0] * px + above.axes[UP, 1] * py_),
+                    shadow.contact, near_u + near_ux * x + near_uy * y, near_v + near_vx * x + near_vy * y
                 )
-                left = (1.0 - scene.shadow * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
+                left = (1.0 - strength * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
             out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
 
 
@@ -137,11 +157,12 @@ def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> fl
     lit = 0.0
     for di in range(-1, 3):
         # a box of 3 by 3 texels that slides smoothly: full weight inside, shared weight at its rim
-        weight_v = 1.0 - fv if di == -1 else (fv if di == 2 else 1.0)
-        for dj in range(-1, 3):
-            weight_u = 1.0 - fu if dj == -1 else (fu if dj == 2 else 1.0)
-            if here >= closest[i + di, j + dj]:
-                lit += weight_u * weight_v
+        row = 0.0
+        row += 1.0 - fu if here >= closest[i + di, j - 1] else 0.0
+        row += 1.0 if here >= closest[i + di, j] else 0.0
+        row += 1.0 if here >= closest[i + di, j + 1] else 0.0
+        row += fu if here >= closest[i + di, j + 2] else 0.0
+        lit += row * (1.0 - fv if di == -1 else (fv if di == 2 else 1.0))
     return lit / 9.0
 
 
@@ -231,7 +252,7 @@ def _place(view: View, px: float, py: float, closeness: float, point: FloatArray
         sight[k] *= factor
 
 
-@kernel
+@kernel(borrows=True)
 def shade(
     view: View,
     scene: SceneLight,
@@ -248,20 +269,25 @@ def shade(
     owner: Index,
     behind: Single,
     steps: Flags,
+    tiles: Flags,
+    work: FloatArray,
+    surface: Index,
     picture: Flags,
 ) -> None:
-    """Colour a band of rows; (rows, W, 3) is written.
+    """Colour a band of rows; the pixels (rows, W, 3) of `tiles` that are not 0 are written.
 
     Samples of a pixel that show the same smooth surface share one colour, so shading costs little more than one sample.
-    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light.
+    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light. `work` (S + 4, 4) and `surface` (S,) are
+    room to work in.
     """
     rows, width, samples = closest.shape
-    point, sight, normal, color = np.empty(3), np.empty(3), np.empty(3), np.empty(4)
-    found, surface = np.empty((samples, 3)), np.empty(samples, np.int32)
+    found, point, sight, normal, color = work, work[samples], work[samples + 1], work[samples + 2], work[samples + 3]
     top = len(steps) - 1
     ground_hides = scene.has_ground and view.eye[2] > 0.0
     for row in range(rows):
         for col in range(width):
+            if tiles[(row + first_row) // TILE, col // TILE] == 0:
+                continue
             seen = 0
             for s in range(samples):
                 seen += owner[row, col, s] >= 0
@@ -271,6 +297,10 @@ def shade(
                     picture[row, col, k] = steps[int(min(behind[row, col, k] * left, 1.0) * top)]
                 continue
             red, green, blue = 0.0, 0.0, 0.0
+            first_group = groups[owner[row, col, 0]] if owner[row, col, 0] >= 0 else -1
+            shared = seen == samples
+            for s in range(1, samples):
+                shared = shared and groups[owner[row, col, s]] == first_group
             for s in range(samples):
                 t = owner[row, col, s]
                 surface[s] = groups[t] if t >= 0 else -1
@@ -279,7 +309,6 @@ def shade(
                     same += 1
                 if same < s:
                     red, green, blue = red + found[same, 0], green + found[same, 1], blue + found[same, 2]
-                    found[s, 0], found[s, 1], found[s, 2] = found[same, 0], found[same, 1], found[same, 2]
                     continue
                 opacity = 0.0
                 if t >= 0:
@@ -297,6 +326,9 @@ def shade(
                 for k in range(3):
                     found[s, k] = min(found[s, k], 1.0)
                 red, green, blue = red + found[s, 0], green + found[s, 1], blue + found[s, 2]
+                if shared:
+                    red, green, blue = red * samples, green * samples, blue * samples
+                    break
             picture[row, col, 0] = steps[int(red / samples * top)]
             picture[row, col, 1] = steps[int(green / samples * top)]
             picture[row, col, 2] = steps[int(blue / samples * top)]

@@ -69,6 +69,16 @@ class Camera:
         centre = np.asarray(target, dtype=np.float64)
         return cls(eye=centre + distance * sight, target=centre, up=up, field=field, span=span)
 
+    @classmethod
+    def looking(cls, eye: npt.ArrayLike, target: npt.ArrayLike, field: float = np.radians(35.0)) -> Camera:
+        """Return an upright camera that stands at a point and looks at another [m]; (3,) each.
+
+        If it looks straight up or down, the picture's top is +Y.
+        """
+        place, middle = np.asarray(eye, dtype=np.float64), np.asarray(target, dtype=np.float64)
+        flat = np.linalg.norm((middle - place)[:2]) < 1e-6 * np.linalg.norm(middle - place)
+        return cls(place, middle, np.array([0.0, 1.0, 0.0]) if flat else _WORLD_UP, field)
+
     @property
     def axes(self) -> FloatArray:
         """Rows: the picture's right, its up and the line of sight, as unit vectors; (3, 3)."""

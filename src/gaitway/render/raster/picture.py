@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.render.raster import _kernels, _shading_kernels, shadows
-from gaitway.render.raster._kernels import SceneLight, Shadow, View
+from gaitway.render.raster._kernels import TILE, Flags, Index, SceneLight, Shadow, Single, View
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.colors import from_hex
 from gaitway.render.raster.drawables import Label
@@ -91,19 +91,16 @@ def draw_triangles(
         The picture in sRGB; (height, width, 3).
     """
     width, height = size
-    if samples not in _SAMPLES:
-        raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
+    sample_places(samples)
     lighting = lighting or Lighting()
-    light = _key_direction(lighting, camera)
-    scene = _scene_light(lighting, light, triangles.points)
-    view = _view(camera, width, height)
+    light = key_direction(lighting, camera)
+    scene = scene_light(lighting, light, triangles.points)
+    view = camera_view(camera, width, height)
     with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
         points, casters = solid_triangles(triangles)
-        texel = _texel(camera, points, height)
+        texel = nearest_texel(camera, points, height)
         shadow = shadows.cast(points, casters, light, texel, pool) if len(casters) else shadows.no_shadow()
-        if view.perspective:
-            triangles = clip_near(triangles, camera.eye, view.axes[2], _NEAR)
-        return _draw_bands(triangles, view, scene, shadow, (width, height), samples, pool)
+        return _draw_bands(seen_triangles(triangles, camera), view, scene, shadow, (width, height), samples, pool)
 
 
 def checked_size(size: tuple[int, int]) -> tuple[int, int]:
@@ -134,28 +131,75 @@ def _draw_bands(
     width, height = size
     screen = np.empty((len(triangles.points), 3))
     _kernels.project(triangles.points, view, screen)
-    offsets = np.array(_SAMPLES[samples]) / 16.0 + (1.0 / 32.0 if samples > 1 else 0.0)
     picture = np.empty((height, width, 3), dtype=np.uint8)
-    steps = _srgb_steps()
+    tiles = np.ones((-(-height // TILE), -(-width // TILE)), dtype=np.uint8)
     rows = max(8, min(64, 4_000_000 // (width * samples * 8)))
 
     def draw(first: int) -> None:
         count = min(rows, height - first)
         closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
         owner = np.full((count, width, samples), -1, dtype=np.int32)
-        behind = np.empty((count, width, 4), dtype=np.float32)
-        _shading_kernels.stage(view, scene, shadow, first, height, behind)
-        _kernels.raster(screen, triangles.corners, offsets, first, closest, owner)
-        _shading_kernels.shade(
-            view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
-            triangles.groups, offsets, first, closest, owner, behind, steps, picture[first : first + count],
-        )  # fmt: skip
+        _kernels.raster(screen, triangles.corners, sample_places(samples), 0, first, closest, owner)
+        draw_rows(view, scene, shadow, triangles, screen, first, tiles, closest, owner, picture)
 
     list(pool.map(draw, range(0, height, rows)))
     return picture
 
 
-def _texel(camera: Camera, points: FloatArray, height: int) -> float:
+def draw_rows(
+    view: View,
+    scene: SceneLight,
+    shadow: Shadow,
+    triangles: Triangles,
+    screen: FloatArray,
+    first: int,
+    tiles: Flags,
+    closest: Single,
+    owner: Index,
+    picture: npt.NDArray[np.uint8],
+) -> None:
+    """Shade rows of a picture that are rasterised: ground, backdrop and what stands before them.
+
+    Args:
+        view: the camera.
+        scene: light, ground and backdrop.
+        shadow: shadows of everything.
+        triangles: everything that is seen.
+        screen: pixel x, y and closeness of its vertices; (V, 3).
+        first: the picture's row that is row 0 of `closest`.
+        tiles: which tiles of the whole picture are drawn; see `TILE`.
+        closest: closeness at every sample; (rows, W, S).
+        owner: triangle at every sample, or -1; (rows, W, S).
+        picture: the whole picture in sRGB (H, W, 3), in which these rows are written.
+    """
+    count, width, samples = closest.shape
+    behind = np.empty((count, width, 4), dtype=np.float32)
+    _shading_kernels.stage(view, scene, shadow, first, len(picture), tiles, behind)
+    _shading_kernels.shade(
+        view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
+        triangles.groups, sample_places(samples), first, closest, owner, behind, _srgb_steps(), tiles,
+        np.empty((samples + 4, 4)), np.empty(samples, np.int32), picture[first : first + count],
+    )  # fmt: skip
+
+
+@cache
+def sample_places(samples: int) -> FloatArray:
+    """Return the places of samples inside a pixel, each 0..1; (S, 2).
+
+    Raises:
+        GaitwayError: for another number than 1, 4, 8 or 16.
+    """
+    if samples not in _SAMPLES:
+        raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
+    return np.array(_SAMPLES[samples]) / 16.0 + (1.0 / 32.0 if samples > 1 else 0.0)
+
+
+def seen_triangles(triangles: Triangles, camera: Camera) -> Triangles:
+    """Return triangles without what a camera cannot see because it is too near or behind it."""
+    return triangles if camera.span is not None else clip_near(triangles, camera.eye, camera.axes[2], _NEAR)
+
+
+def nearest_texel(camera: Camera, points: FloatArray, height: int) -> float:
     """Return how many metres a pixel shows where the nearest third of the scene is; finer shadows would not be seen."""
     if camera.span is not None or len(points) == 0:
         return 1.0 / camera.scale(height)
@@ -164,11 +208,12 @@ def _texel(camera: Camera, points: FloatArray, height: int) -> float:
     return max(float(depth), 0.5) / camera.scale(height)
 
 
-def _view(camera: Camera, width: int, height: int) -> View:
+def camera_view(camera: Camera, width: int, height: int) -> View:
+    """Return a camera as the kernels take it, for a picture of a size [px]."""
     return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
 
 
-def _key_direction(lighting: Lighting, camera: Camera) -> FloatArray:
+def key_direction(lighting: Lighting, camera: Camera) -> FloatArray:
     """Return the unit vector towards the key light."""
     azimuth, elevation = lighting.light_azimuth, lighting.light_elevation
     if not 0.1 <= elevation <= 0.5 * np.pi:
@@ -181,7 +226,7 @@ def _key_direction(lighting: Lighting, camera: Camera) -> FloatArray:
     return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
 
 
-def _scene_light(lighting: Lighting, light: FloatArray, points: FloatArray) -> SceneLight:
+def scene_light(lighting: Lighting, light: FloatArray, points: FloatArray) -> SceneLight:
     """Return lighting as the kernels take it."""
     focus = np.zeros(4)
     if len(points):

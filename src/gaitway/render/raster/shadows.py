@@ -1,12 +1,19 @@
-"""Shadows: pictures of the scene from the key light and from the sky above."""
+"""Shadows: pictures of the scene from the key light and from the sky above.
+
+A still draws both anew (`cast`). A film draws those of all that stands still once (`StillShadows`), and in each frame
+only what changes about the things that move.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.render.raster import _kernels
 from gaitway.render.raster._kernels import Index, Shadow, Single, View
 
@@ -36,37 +43,197 @@ def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, po
         pool: threads, on one of which the second picture is drawn at the same time.
     """
     sky = pool.submit(_sky_picture, points, corners, texel)
-    view, closest, soft = _light_picture(points, corners, light, texel)
-    above, contact = sky.result()
-    return Shadow(view, closest, soft, above, contact)
+    light_picture = _light_picture(points, corners, light, texel)
+    sky_picture = sky.result()
+    return Shadow(light_picture.view, light_picture.closest, light_picture.dark, sky_picture.view, sky_picture.dark)
 
 
-def _light_picture(points: FloatArray, corners: Index, light: FloatArray, texel: float) -> tuple[View, Single, Single]:
-    """Return the light's view, the first surfaces that it meets, and the share of light that misses the floor.
+@dataclass(frozen=True, eq=False)
+class StillShadows:
+    """Shadow pictures of all that stands still, to which things that move are added frame by frame."""
+
+    light: ShadowPicture
+    sky: ShadowPicture
+
+    @staticmethod
+    def of(points: FloatArray, corners: Index, reached: FloatArray, light: FloatArray, texel: float) -> StillShadows:
+        """Draw what stands still.
+
+        Args:
+            points: its vertices [m]; (V, 3).
+            corners: vertices of each triangle; (T, 3).
+            reached: points around all that will ever move [m]; (N, 3). What moves beyond them casts no shadow there.
+            light: unit vector towards the key light.
+            texel: the finest step that will be seen [m].
+        """
+        around = np.concatenate([points, reached])
+        return StillShadows(
+            _light_picture(points, corners, light, texel, around), _sky_picture(points, corners, texel, around)
+        )
+
+    def with_moving(self, points: FloatArray, corners: Index, starts: IntArray) -> MovingShadows:
+        """Add things that move.
+
+        Args:
+            points: their vertices [m]; (V, 3).
+            corners: vertices of each triangle; (T, 3).
+            starts: first vertex of each thing, and the number of vertices; (K + 1,).
+        """
+        return MovingShadows(
+            self.light.with_moving(points, corners, starts), self.sky.with_moving(points, corners, starts)
+        )
+
+    def take_back(self, used: MovingShadows) -> None:
+        """Keep the arrays of shadows that are no longer needed, for the next frame."""
+        self.light.take_back(used.light)
+        self.sky.take_back(used.sky)
+
+    @property
+    def shadow(self) -> Shadow:
+        """The shadow of the still things alone."""
+        return Shadow(self.light.view, self.light.closest, self.light.dark, self.sky.view, self.sky.dark)
+
+
+@dataclass(frozen=True, eq=False)
+class MovingShadows:
+    """Shadow pictures of everything in one frame."""
+
+    light: MovingPicture
+    sky: MovingPicture
+
+    @property
+    def shadow(self) -> Shadow:
+        """The shadow of everything."""
+        light, sky = self.light.picture, self.sky.picture
+        return Shadow(light.view, light.closest, light.dark, sky.view, sky.dark)
+
+
+@dataclass(frozen=True, eq=False)
+class ShadowPicture:
+    """The scene seen along the light, or from above, and what it keeps off the floor."""
+
+    view: View
+    closest: Single
+    """Closeness of the first surface along the view; (H, W)."""
+    farthest: Single
+    """Closeness of the last surface; (H, W)."""
+    dark: Single
+    """Share of light that does not reach the floor, blurred; (H, W)."""
+    blurs: tuple[tuple[float, float], tuple[float, float]]
+    """Strength and reach [texels] of both blurs."""
+    floor: tuple[float, float, float] | None
+    """Minus the closeness of the floor at row 0 and column 0, and its change by row and column [m]; None from above."""
+    spare: deque[ShadowPicture] = field(default_factory=deque)
+    """Copies that frames take and give back, as many as are drawn at a time. They hold no result."""
+
+    def shaded(self, part: tuple[slice, slice] = (slice(None), slice(None))) -> Single:
+        """Return the shadow on the floor in a part of the picture; right but for `reach` texels at the part's rim."""
+        farthest = np.ascontiguousarray(self.farthest[part])
+        near, high = np.empty_like(farthest), np.empty_like(farthest)
+        if self.floor is None:
+            _kernels.split_contact(farthest, self.view.eye[2], near, high)
+        else:
+            base, row, col = self.floor
+            base = base + row * (part[0].start or 0) + col * (part[1].start or 0)
+            _kernels.split_shadow(farthest, base, row, col, near, high)
+        (near_share, near_reach), (high_share, high_reach) = self.blurs
+        total = np.float32(near_share) * _blurred(near, near_reach)
+        total += np.float32(high_share) * _blurred(high, high_reach)
+        return total
+
+    @property
+    def reach(self) -> int:
+        """How far a shadow is blurred beyond what casts it [texels]: two blurs, and one texel for the pixel's rim."""
+        return 2 * max(max(round(reach), 1) for _, reach in self.blurs) + 1
+
+    def with_moving(self, points: FloatArray, corners: Index, starts: IntArray) -> MovingPicture:
+        """Return the picture with things that move in it; see `StillShadows.with_moving`."""
+        screen = np.empty((len(points), 3))
+        _kernels.project(points, self.view, screen)
+        new = self.spare.pop() if self.spare else self._copied()
+        _kernels.raster_both(screen, corners, new.closest, new.farthest)
+        height, width = self.closest.shape
+        spots = [screen[a:b, :2] for a, b in pairwise(starts.tolist()) if b > a]
+        low, high = (np.array([f(s, axis=0) for s in spots]).reshape(-1, 2) for f in (np.min, np.max))
+        parts = _boxes(low - self.reach, high + self.reach + 1.0, width, height)
+        for left, top, right, bottom in parts.tolist():
+            rows = slice(max(top - self.reach, 0), min(bottom + self.reach, height))
+            cols = slice(max(left - self.reach, 0), min(right + self.reach, width))
+            inside = (slice(top - rows.start, bottom - rows.start), slice(left - cols.start, right - cols.start))
+            new.dark[top:bottom, left:right] = new.shaded((rows, cols))[inside]
+        return MovingPicture(new, parts)
+
+    def _copied(self) -> ShadowPicture:
+        arrays = (self.closest.copy(), self.farthest.copy(), self.dark.copy())
+        return ShadowPicture(self.view, *arrays, self.blurs, self.floor)
+
+    def take_back(self, used: MovingPicture) -> None:
+        """Keep arrays for the next frame: where things moved they become those of the still things again."""
+        for left, top, right, bottom in used.parts.tolist():
+            part = (slice(top, bottom), slice(left, right))
+            for name in ("closest", "farthest", "dark"):
+                getattr(used.picture, name)[part] = getattr(self, name)[part]
+        self.spare.append(used.picture)
+
+
+@dataclass(frozen=True, eq=False)
+class MovingPicture:
+    """A shadow picture of everything in one frame."""
+
+    picture: ShadowPicture
+    parts: IntArray
+    """Where it differs from that of the still things: left, top, right and bottom [texels]; (N, 4)."""
+
+
+def _boxes(low: FloatArray, high: FloatArray, width: int, height: int) -> IntArray:
+    """Return whole boxes in a picture (N, 4) around those from `low` to `high` (K, 2); one alone if they fill much."""
+    size = np.array([width, height])
+    corners = np.concatenate([np.clip(np.floor(low), 0, size), np.clip(np.ceil(high), 0, size)], axis=1).astype(
+        np.int64
+    )
+    corners = corners[(corners[:, 2:] > corners[:, :2]).all(axis=1)]
+    if len(corners) == 0:
+        return corners
+    whole = np.concatenate([corners[:, :2].min(axis=0), corners[:, 2:].max(axis=0)])
+    areas = np.prod(corners[:, 2:] - corners[:, :2], axis=1)
+    return whole[None] if areas.sum() > 0.5 * np.prod(whole[2:] - whole[:2]) else corners
+
+
+def _light_picture(
+    points: FloatArray, corners: Index, light: FloatArray, texel: float, around: FloatArray | None = None
+) -> ShadowPicture:
+    """Return what the light sees, of all points or of those `around`.
 
     The shadow is crisp where the body meets the floor and soft where it is higher above it.
     """
-    view, size = _looking_down(points, -light, _LIGHT_SIDE, max(texel, _LIGHT_TEXEL))
-    closest, farthest = _draw(points, corners, view, size)
+    seen = points if around is None else around
+    view, size = _looking_down(seen, -light, _LIGHT_SIDE, max(texel, _LIGHT_TEXEL))
     # walking d along the light loses d * light_z of height: the floor's depth is linear in row and column
     row, col = -view.axes[1, 2] / view.scale / light[2], view.axes[0, 2] / view.scale / light[2]
-    base = view.eye[2] / light[2] + 0.5 * (row + col)
-    crisp, soft = np.empty(size, np.float32), np.empty(size, np.float32)
-    _kernels.split_shadow(farthest, base, row, col, crisp, soft)
-    total = _blurred(crisp, 0.012 * view.scale)
-    total += _blurred(soft, 0.05 * view.scale)
-    return view, closest, total
+    floor = (float(view.eye[2] / light[2] + 0.5 * (row + col)), float(row), float(col))
+    return _shadow_picture(points, corners, view, size, ((1.0, 0.012), (1.0, 0.05)), floor)
 
 
-def _sky_picture(points: FloatArray, corners: Index, texel: float) -> tuple[View, Single]:
-    """Draw the contact shadow seen from above: dark right under a sole, faint and wide under a body."""
-    view, size = _looking_down(points, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, max(texel, _SKY_TEXEL))
-    _, farthest = _draw(points, corners, view, size)
-    close, wide = np.empty(size, np.float32), np.empty(size, np.float32)
-    _kernels.split_contact(farthest, view.eye[2], close, wide)
-    total = np.float32(0.75) * _blurred(close, 0.022 * view.scale)
-    total += np.float32(0.45) * _blurred(wide, 0.14 * view.scale)
-    return view, total
+def _sky_picture(points: FloatArray, corners: Index, texel: float, around: FloatArray | None = None) -> ShadowPicture:
+    """Return the contact shadow seen from above: dark right under a sole, faint and wide under a body."""
+    seen = points if around is None else around
+    view, size = _looking_down(seen, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, max(texel, _SKY_TEXEL))
+    return _shadow_picture(points, corners, view, size, ((0.75, 0.022), (0.45, 0.14)), None)
+
+
+def _shadow_picture(
+    points: FloatArray,
+    corners: Index,
+    view: View,
+    size: tuple[int, int],
+    blurs: tuple[tuple[float, float], tuple[float, float]],
+    floor: tuple[float, float, float] | None,
+) -> ShadowPicture:
+    """Return the picture of a view; blurs have a strength and a reach [m] each."""
+    (near, near_reach), (high, high_reach) = blurs
+    texels = ((near, near_reach * view.scale), (high, high_reach * view.scale))
+    drawn = ShadowPicture(view, *_draw(points, corners, view, size), np.empty((0, 0), np.float32), texels, floor)
+    return replace(drawn, dark=drawn.shaded())
 
 
 def _looking_down(points: FloatArray, sight: FloatArray, side: int, texel: float) -> tuple[View, tuple[int, int]]:

@@ -37,7 +37,7 @@ class Triangles:
 
 def gather(figures: Sequence[Triangles], obstacles: Sequence[Solid], paint: Sequence[Paint]) -> Triangles:
     """Join the triangles of figures, obstacles and paint, in this order."""
-    parts = [*figures, *(_solid_part(o) for o in obstacles), *_paint_parts(paint)]
+    parts = [*figures, *(solid_part(o) for o in obstacles), *paint_parts(paint)]
     if not parts:
         parts = [part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), np.empty(0))]
     starts = np.cumsum([0, *(len(p.points) for p in parts[:-1])])
@@ -77,16 +77,18 @@ def part(
     )
 
 
-def _solid_part(solid: Solid) -> Triangles:
+def solid_part(solid: Solid) -> Triangles:
+    """Return the triangles of a solid."""
     mesh, count = solid.mesh, len(solid.mesh.triangles)
     colors = np.column_stack([solid.colors(), np.ones(len(mesh.points))])
     groups = np.zeros(count) if solid.smooth else np.arange(count)
     return part(mesh.points, mesh.normals, colors, mesh.triangles, groups)
 
 
-def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
+def paint_parts(paint: Sequence[Paint], first_layer: int = 0) -> list[Triangles]:
+    """Return the triangles of paint on the floor; later items lie on top, and all of them on `first_layer` others."""
     parts = []
-    for layer, item in enumerate(paint):
+    for layer, item in enumerate(paint, first_layer):
         corners, fans = item.surface()
         count = len(corners)
         points = np.column_stack([corners, np.full(count, _PAINT_HEIGHT * (1.0 + 0.01 * layer))])

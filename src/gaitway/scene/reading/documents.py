@@ -168,7 +168,7 @@ def merged(top: Document) -> MergedScene:
     }
     singles: dict[str, SceneEntry] = {}
     for document in documents:  # those that win come last
-        for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan"):
+        for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan", "camera"):
             if getattr(document.model, key) is not None:
                 singles[key] = SceneEntry(getattr(document.model, key), document, (key,))
     return MergedScene(top, lists, singles)
