@@ -39,6 +39,9 @@ def test_an_outsider_finds_the_joints(tmp_path: Path, fps: float) -> None:
     export_dense(take, tmp_path / "x.npz", fps)
     for character, name in enumerate(take.names):
         start, places = outsider(tmp_path / "x.npz", name)
+        stored = np.load(tmp_path / "x.npz")
+        begin = int(stored["length"][:character].sum())
+        np.testing.assert_allclose(stored["positions"][begin : begin + len(places)], places, atol=2e-6)
         for frame in (0, 5, len(places) - 1):
             (joints,) = take.joints((start + frame) / fps, [character])
             np.testing.assert_allclose(places[frame], joints.positions[0], atol=1e-6)
@@ -56,7 +59,8 @@ def test_it_is_what_the_take_gives(tmp_path: Path) -> None:
     for name in ("parents", "offsets", "start", "length", "root"):
         np.testing.assert_array_equal(got[name], getattr(want, name))
     np.testing.assert_allclose(got["rotations"], want.rotations, atol=1e-7)
-    assert (got["rotations"].dtype, got["root"].dtype) == (np.float32, np.float64)
+    np.testing.assert_allclose(got["positions"], want.positions, atol=1e-5)
+    assert [got[name].dtype for name in ("rotations", "root", "positions")] == [np.float32, np.float64, np.float32]
 
 
 def test_pieces_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ def test_who_stands_about_does_not_matter_as_long_as_others_move():
     clip, idle = walking(seconds=2.0, fps=30.0), standing(frames=121)
     take = assemble([lay_track("ada", [clip], (0, 0, 0)), lay_track("post", [idle], (40, 0, 0))])
     times = np.linspace(0.0, 2.0, 9)
-    tracks, matters = TakeStage.of(take).interest(times)
+    _, matters = TakeStage.of(take).interest(times)
     assert matters[0].all() and not matters[1].any()
     assert TakeStage.of(take).interest(times, ["post"])[1].all()
     alone = assemble([lay_track("post", [idle], (40, 0, 0)), lay_track("pole", [idle], (42, 0, 0))])

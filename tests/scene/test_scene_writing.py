@@ -108,7 +108,8 @@ def test_comments_spaces_order_titles_and_defaults_do_not_change_the_hash(tmp_pa
     first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
     first.write_text("gaitway: 1\nbounds: [0, 0, 9, 9]\nobstacles: [{sphere: {center: [5, 5], radius: 1}}]\n")
     second.write_text(
-        "# a comment\ntitle: other\ncamera: {eye: [1, 1, 2], target: [5, 5, 1]}\nobstacles:\n- sphere:\n    bottom: 0\n    radius: 1.0\n    center: [5.0, 5]\n"
+        "# a comment\ntitle: other\ncamera: {eye: [1, 1, 2], target: [5, 5, 1]}\n"
+        "obstacles:\n- sphere:\n    bottom: 0\n    radius: 1.0\n    center: [5.0, 5]\n"
         "seed: 0\nbounds: [0, 0, 9, 9]\ngaitway: 1\n"
     )
     assert load_scene(first).hash == load_scene(second).hash

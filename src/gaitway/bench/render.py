@@ -1,7 +1,7 @@
 """Benchmark of pictures and films of people.
 
-A picture is drawn beside a plain NumPy z-buffer of the same triangles, without light and smooth edges. A film is written
-beside the way in which films were made before: every frame drawn as a whole, with all shadows, and one after the other.
+A picture is drawn beside a plain NumPy z-buffer of the same triangles, without light and smooth edges. A film is
+written beside the way in which films were made before: every frame drawn as a whole, with all shadows, in order.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_write, check_writable
 from gaitway.core.progress import Progress, silent
 from gaitway.export.characters import clock_blocks
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.data import checked_rate
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
@@ -35,9 +36,9 @@ def export_dense(
     """Write all poses of characters that share a skeleton as one NPZ file of plain arrays (`numpy.load` reads it).
 
     It holds `fps`, `names` (C), `joint_names` (J), `parents` (J), `offsets` (J, 3) [m], `start` (C) and `length` (C) in
-    frames of one clock for all, and each character's frames in one run: `root` (N, 3) [m], float64, and `rotations`
-    (N, J, 4), local, wxyz, float32. A character between two frames of the clock has length 0. The arrays go to disk in
-    pieces, so a crowd of any size can be written.
+    frames of one clock for all, and each character's frames in one run: `root` (N, 3) [m], float64, `rotations`
+    (N, J, 4), local, wxyz, float32, and `positions` (N, J, 3), of the joints in the world [m], float32. A character
+    between two frames of the clock has length 0. The arrays go to disk in pieces, so a crowd of any size can be written.
 
     Args:
         take: what to write.
@@ -62,6 +63,7 @@ def export_dense(
         atomic_write(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
         tempfile.TemporaryFile(dir=path.parent) as roots,
+        tempfile.TemporaryFile(dir=path.parent) as joints,
     ):
         small: dict[str, Any] = {
             "fps": np.float64(rate),
@@ -76,17 +78,22 @@ def export_dense(
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asanyarray(value), allow_pickle=False)
         rows, done = int(length.sum()), 0
-        # an archive takes one array after the other, but both come out of one evaluation
+        # an archive takes one array after the other, but all come out of one evaluation
         with _array(archive, "rotations", (rows, len(bones), 4), np.dtype("<f4")) as member:
             for characters, frames in clock_blocks(take, rate, who, _ROWS_AT_ONCE):
                 places, turns = sampled(take, body, characters, frames / rate)
                 member.write(turns.astype("<f4").data)
                 roots.write(places.astype("<f8").data)
+                joints.write(forward_kinematics(bones, places, turns)[0].astype("<f4").data)
                 done += len(frames)
                 progress(path.name, done, rows)
-        roots.seek(0)
-        with _array(archive, "root", (rows, 3), np.dtype("<f8")) as member:
-            shutil.copyfileobj(roots, member, 1 << 20)
+        for name, shape, kind, stored in (
+            ("root", (rows, 3), "<f8", roots),
+            ("positions", (rows, len(bones), 3), "<f4", joints),
+        ):
+            stored.seek(0)
+            with _array(archive, name, shape, np.dtype(kind)) as member:
+                shutil.copyfileobj(stored, member, 1 << 20)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import TakeError
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take import evaluation
 from gaitway.take.data import TIME_SLACK, checked_rate
 from gaitway.take.pool import PooledTake
@@ -38,6 +39,8 @@ class Dense:
     """World positions of the roots [m]; (N, 3)."""
     rotations: FloatArray
     """Local unit quaternions wxyz; (N, J, 4)."""
+    positions: FloatArray
+    """World positions of the joints [m]; (N, J, 3)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,6 +116,7 @@ def dense(take: PooledTake, fps: float | None = None, skeleton: int | None = Non
         length=length,
         root=root,
         rotations=rotations,
+        positions=forward_kinematics(bones, root, rotations)[0],
     )
 
 
