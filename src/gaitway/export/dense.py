@@ -38,7 +38,7 @@ def export_dense(
     It holds `fps`, `names` (C), `joint_names` (J), `parents` (J), `offsets` (J, 3) [m], `start` (C) and `length` (C) in
     frames of one clock for all, and each character's frames in one run: `root` (N, 3) [m], float64, `rotations`
     (N, J, 4), local, wxyz, float32, and `positions` (N, J, 3), of the joints in the world [m], float32. A character
-    between two frames of the clock has length 0. The arrays go to disk in pieces, so a crowd of any size can be written.
+    between two frames of the clock has length 0. The arrays go to disk in pieces, so that crowds of any size fit.
 
     Args:
         take: what to write.

@@ -70,7 +70,13 @@ def drawn_in_order(draw: Callable[[int], Picture], count: int, threads: int | No
 
 
 def write_film(
-    path: str | Path, pictures: Iterator[Picture], count: int, size: tuple[int, int], fps: float, quality: int = 80
+    path: str | Path,
+    pictures: Iterator[Picture],
+    count: int,
+    size: tuple[int, int],
+    fps: float,
+    quality: int = 80,
+    preset: str = "veryfast",
 ) -> None:
     """Write pictures while they are drawn; the file gets its name only when it is complete.
 
@@ -81,6 +87,7 @@ def write_film(
         size: width and height [px]; even numbers for MP4.
         fps: frames a second [Hz].
         quality: 1..100; more is sharper and larger.
+        preset: how much time x264 takes to find smaller files; slower ones gain next to nothing here.
     """
     if Path(path).suffix.lower() == ".webp":
         with atomic_write(path) as file:
@@ -91,12 +98,14 @@ def write_film(
     # ffmpeg writes to a file name only, so the film is made in a scratch folder and then copied
     with tempfile.TemporaryDirectory(prefix="gaitway-") as folder, atomic_write(path) as file:
         scratch = Path(folder) / "film.mp4"
-        _encode_mp4(scratch, pictures, size, fps, quality)
+        _encode_mp4(scratch, pictures, size, fps, quality, preset)
         with scratch.open("rb") as made:
             shutil.copyfileobj(made, file)
 
 
-def _encode_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int], fps: float, quality: int) -> None:
+def _encode_mp4(
+    path: Path, pictures: Iterator[Picture], size: tuple[int, int], fps: float, quality: int, preset: str
+) -> None:
     writer = _ffmpeg().write_frames(
         str(path),
         size,
@@ -104,7 +113,7 @@ def _encode_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int], 
         codec="libx264",
         quality=None,
         macro_block_size=1,
-        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", "veryfast", "-movflags", "+faststart"],
+        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", preset, "-movflags", "+faststart"],
     )
     try:
         writer.send(None)

@@ -277,18 +277,23 @@ def _tile_boxes(
             x, y = col + places[s, 0], line + band.start + places[s, 1]
             points, hit, on_floor = _looked_at(view, scene, x, y, owner[band, :, s][used], closest[band, :, s][used])
             on_floor |= hit & (triangles.painted[owner[band, :, s][used]] > 0) if len(triangles.painted) else False
-            order = np.argsort(col // TILE, kind="stable")
+            tile = col // TILE
             for box, look, some in ((boxes[0], shadow.light, hit), (boxes[1], shadow.above, on_floor)):
-                chosen = order[some[order]]
-                tiles, firsts = np.unique(col[chosen] // TILE, return_index=True)
-                if len(tiles) == 0:
-                    continue
-                away = points[chosen] - look.eye
                 for k, axis in ((0, look.scale * look.axes[0]), (1, -look.scale * look.axes[1])):
-                    spots = away @ axis
-                    low, high = np.minimum.reduceat(spots, firsts) - _RIM, np.maximum.reduceat(spots, firsts) + _RIM
-                    box[k, row, tiles] = np.minimum(box[k, row, tiles], low)
-                    box[2 + k, row, tiles] = np.maximum(box[2 + k, row, tiles], high)
+                    spots = points @ axis - look.eye @ axis
+                    low, high = (np.where(some, spots, far) for far in (np.inf, -np.inf))
+                    if s == 0:  # a whole band: tiles are blocks of it
+                        shape = (band.stop - band.start, columns, TILE)
+                        room = ((0, 0), (0, columns * TILE - width))
+                        low, high = (
+                            np.pad(part.reshape(-1, width), room, constant_values=far).reshape(shape)
+                            for part, far in ((low, np.inf), (high, -np.inf))
+                        )
+                        box[k, row] = low.min(axis=(0, 2)) - _RIM
+                        box[2 + k, row] = high.max(axis=(0, 2)) + _RIM
+                    else:
+                        np.minimum.at(box[k, row], tile, low - _RIM)
+                        np.maximum.at(box[2 + k, row], tile, high + _RIM)
     return boxes[0], boxes[1]
 
 
