@@ -17,6 +17,7 @@ from gaitway.export import glb
 from gaitway.export.glb import export_glb
 from gaitway.export.glb_parts import far_reaching
 from gaitway.motion.formats import load_clip
+from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World
 from gaitway.world.surface import surface
@@ -25,7 +26,7 @@ from gltf_validator import validated
 from small_takes import odd_take, walkers
 
 NUMBERS = {5121: "u1", 5122: "i2", 5123: "u2", 5125: "u4", 5126: "f4"}
-WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
 def read(path: Path) -> tuple[dict, bytes]:
@@ -91,7 +92,7 @@ def test_a_general_reader_finds_everybody(written: Path) -> None:
     assert set(take.names) <= set(names)
     assert len(file.skins) == len(take)
     for skin, body in zip(file.skins, take.bodies, strict=True):
-        assert [file.nodes[j].name for j in skin.joints] == list(take.skeletons[body].names)
+        assert [file.nodes[j].name for j in skin.joints] == list(with_fingers(take.skeletons[body]).names)
     facts = next(n.extras for n in file.nodes if n.name == "Cleo Späth")
     assert facts["character"] == "Cleo Späth" and facts["behaviors"][0][1] == "duck"
     assert facts["behaviors"][0][0] == pytest.approx(0.7)
@@ -145,6 +146,26 @@ def test_rotations_near_the_ends_are_small_and_the_others_precise(tmp_path: Path
     for name, kind in (("LeftUpLeg", 5126), ("LeftLeg", 5122)):
         sampler = tracks(document, name)["rotation"][0]
         assert document["accessors"][sampler["output"]]["componentType"] == kind
+
+
+def test_hands_have_fingers_and_garments_one_material_with_a_plain_name(written: Path) -> None:
+    document, blob = read(written)
+    names = [n["name"] for n in document["nodes"]]
+    assert {"LeftHandThumb1", "RightHandIndex3", "LeftHandPinky4"} <= set(names)
+    curled = next(n for n in document["nodes"] if n["name"] == "LeftHandIndex2")
+    assert 2.0 * np.degrees(np.arccos(curled["rotation"][3])) == pytest.approx(26.0, abs=1.0)
+    materials = [m["name"] for m in document["materials"]]
+    assert len(set(materials)) == len(materials) and not any("." in name for name in materials)
+    assert {"shirt", "trousers", "skin", "hair", "shoes"} <= {name.split("_")[0] for name in materials}
+    for mesh in document["meshes"]:
+        if not any("JOINTS_0" in p["attributes"] for p in mesh["primitives"]):
+            continue
+        used = [p["material"] for p in mesh["primitives"]]
+        garments = [document["materials"][m]["extras"]["garment"] for m in used]
+        assert len(set(garments)) == len(garments)  # one material a garment
+        for primitive in mesh["primitives"]:
+            flat = values(document, blob, primitive["attributes"]["TEXCOORD_0"])
+            assert flat.min() >= 0.0 and flat.max() <= 1.0 and np.ptp(flat, axis=0).min() > 0.05
 
 
 def test_who_comes_late_has_no_size_before(tmp_path: Path) -> None:

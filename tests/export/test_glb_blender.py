@@ -11,6 +11,8 @@ import scipy
 from blender import ours, run_blender
 from gaitway.export.glb import export_glb
 from gaitway.export.meshes import INDIVIDUALS, character_mesh, deformed
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.render.bodies.hands import with_fingers
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
 
@@ -72,13 +74,16 @@ def test_everybody_and_everything_is_where_it_should_be(tmp_path: Path) -> None:
 
 def check_pose(take, character, frame, joints, vertices) -> None:
     poses = take.poses(frame / take.fps, [character])[0]
-    positions, turns = (values[0] for values in poses.joint_transforms())
+    positions, _ = (values[0] for values in poses.joint_transforms())
     skeleton = poses.skeleton
-    assert set(joints) == set(skeleton.names)
+    rig = with_fingers(skeleton)
+    assert set(joints) == set(rig.names)
     found = ours([joints[name] for name in skeleton.names])
     np.testing.assert_allclose(found, positions, atol=1e-3)
-    mesh = character_mesh(skeleton, character % INDIVIDUALS)
-    expected, shown = deformed(mesh, skeleton, positions, turns), ours(vertices)
+    mesh = character_mesh(rig, character % INDIVIDUALS)
+    local = np.concatenate([poses.rotations[0], rig.rest_rotations[len(skeleton) :]])
+    expected = deformed(mesh, rig, *forward_kinematics(rig, poses.root_positions[0], local))
+    shown = ours(vertices)
     assert len(shown) == len(expected)
     assert scipy.spatial.cKDTree(expected).query(shown)[0].max() < 1e-3
     assert scipy.spatial.cKDTree(shown).query(expected)[0].max() < 1e-3

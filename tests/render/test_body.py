@@ -79,7 +79,7 @@ def test_every_piece_of_a_built_in_body_is_closed(skeleton, coarse):
 def test_coarse_body_is_the_same_body_with_fewer_triangles():
     fine, coarse = body_mesh(person_skeleton()), body_mesh(person_skeleton(), coarse=True)
     assert len(coarse.triangles) < 0.5 * len(fine.triangles)
-    assert coarse.groups.max() >= fine.groups.max() - 1  # nobody sees the lips of a small figure
+    assert coarse.groups.max() >= fine.groups.max() - 9  # nobody sees the lips and fingers of a small figure
 
 
 def test_person_has_a_persons_measures():

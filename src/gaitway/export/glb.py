@@ -21,6 +21,7 @@ from gaitway.export.characters import character_motion, different, frame_spans
 from gaitway.export.glb_parts import Tracks, add_body, add_thing
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material
 from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices, y_up, y_up_xyzw
+from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Mover
@@ -42,9 +43,10 @@ def export_glb(
     """Write a take as GLB: metres, seconds, Y up; a figure that faces +X here faces +Z there.
 
     Every character is a node of its name with its joints below it, a skin, and one of `meshes.INDIVIDUALS` bodies,
-    chosen by its number. Meshes, materials and tracks that are equal are stored once; joints that do not turn have one
-    key or none. One animation moves all characters and movers. While a character is absent its scale is 0. The `extras`
-    of its node say what it does and when.
+    chosen by its number. Hands have joints for their fingers, which rest in a natural curl. Bodies have texture
+    coordinates, and one material for each garment. Meshes, materials and tracks that are equal are stored once; joints
+    that do not turn have one key or none. One animation moves all characters and movers. While a character is absent
+    its scale is 0. The `extras` of its node say what it does and when.
 
     Args:
         take: what to write.
@@ -85,15 +87,15 @@ class _Writer:
         self.roots: list[int] = []
         self.names = different(take.names)
         self.meshes: dict[tuple[int, int], int] = {}
-        self.binds = [self.asset.accessor(inverse_bind_matrices(skeleton)) for skeleton in take.skeletons]
+        self.rigs = [with_fingers(skeleton) for skeleton in take.skeletons]
+        self.binds = [self.asset.accessor(inverse_bind_matrices(rig)) for rig in self.rigs]
 
     def add_character(self, character: int, first: int, last: int) -> None:
         """Add the joints, the body and the motion of a character from one frame to another."""
         asset, take, name = self.asset, self.take, self.names[character]
         body = int(take.bodies[character])
-        skeleton = take.skeletons[body]
         node = asset.add("nodes", {"name": name, "extras": self._facts(character)})
-        joints = add_joints(asset, skeleton, node)
+        joints = add_joints(asset, self.rigs[body], node)
         skin = asset.add(
             "skins", {"name": name, "joints": joints, "skeleton": joints[0], "inverseBindMatrices": self.binds[body]}
         )
@@ -106,7 +108,7 @@ class _Writer:
 
     def _mesh(self, body: int, individual: int) -> int:
         if (body, individual) not in self.meshes:
-            mesh = character_mesh(self.take.skeletons[body], individual)
+            mesh = character_mesh(self.rigs[body], individual)
             self.meshes[body, individual] = add_body(self.asset, mesh)
         return self.meshes[body, individual]
 

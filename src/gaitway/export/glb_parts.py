@@ -20,10 +20,17 @@ _SHARE = 65535
 
 
 def add_material(asset: Asset, material: Material) -> int:
-    """Add a plain colour; equal ones are stored once."""
+    """Add a plain colour; equal ones are stored once, and others of the same name are numbered: shirt, shirt_2."""
     color = [round(float(c), 5) for c in material.color]
     surface = {"baseColorFactor": [*color, 1.0], "metallicFactor": 0.0, "roughnessFactor": material.roughness}
-    return asset.shared("materials", {"name": material.name, "pbrMetallicRoughness": surface})
+    known = asset.json.setdefault("materials", [])
+    alike = [i for i, other in enumerate(known) if other["extras"]["garment"] == material.name]
+    for i in alike:
+        if known[i]["pbrMetallicRoughness"] == surface:
+            return i
+    # names that are equal would be numbered by the programs that open the file: shirt.001
+    name = material.name if not alike else f"{material.name}_{len(alike) + 1}"
+    return asset.add("materials", {"name": name, "pbrMetallicRoughness": surface, "extras": {"garment": material.name}})
 
 
 def add_body(asset: Asset, mesh: SkinnedMesh) -> int:
@@ -33,6 +40,7 @@ def add_body(asset: Asset, mesh: SkinnedMesh) -> int:
         corners = mesh.triangles[mesh.material_of == index]
         used, renumbered = np.unique(corners, return_inverse=True)
         attributes = _attributes(asset, mesh.points[used], mesh.normals[used])
+        attributes["TEXCOORD_0"] = asset.accessor(mesh.uvs[used], target=VERTICES)
         joints = mesh.joints[used]
         attributes["JOINTS_0"] = asset.accessor(joints, "u1" if joints.max() < 256 else "u2", target=VERTICES)
         attributes["WEIGHTS_0"] = asset.accessor(_whole(mesh.weights[used]), "u2", normalized=True, target=VERTICES)
@@ -149,7 +157,7 @@ class Tracks:
         turns = rotations.continuous(clip.rotations)
         precise = far_reaching(skeleton)
         self.place(joints[0], times, clip.root_positions)
-        for j, node in enumerate(joints):
+        for j, node in enumerate(joints[: len(skeleton)]):
             apart = np.abs(turns[:, j] - skeleton.rest_rotations[j]).max()
             if apart > _STILL:
                 self.turn(node, times, turns[:, j], precise=bool(precise[j]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -11,10 +12,11 @@ import numpy.typing as npt
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.export.unwrapping import unwrapped
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.bodies.body import body_mesh, built_in_palette, individual_shape
-from gaitway.render.bodies.human_frame import LOOKS
+from gaitway.render.bodies.body import body_mesh, built_in_palette, individual_shape, is_humanoid
+from gaitway.render.bodies.human_frame import LOOKS, PersonLook
 from gaitway.render.bodies.palette import TONES, Palette
 from gaitway.render.bodies.pieces import BodyMesh
 from gaitway.render.raster.colors import from_hex, kind_color
@@ -38,6 +40,8 @@ class SkinnedMesh:
     """World positions in the rest pose [m]; (V, 3)."""
     normals: FloatArray
     """Unit normals; (V, 3)."""
+    uvs: npt.NDArray[np.float32]
+    """Texture coordinates, 0..1, on a square for each material: u to the right, v down; (V, 2)."""
     joints: npt.NDArray[np.uint16]
     """Joints that move each vertex; unused ones are 0 with weight 0; (V, 4)."""
     weights: npt.NDArray[np.float32]
@@ -91,31 +95,53 @@ def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
         the same arrays and differ in their materials alone.
     """
     seed = seed % INDIVIDUALS
-    body = body_mesh(skeleton, individual_shape(skeleton, seed))
-    materials, material_of_tone = _materials(body, built_in_palette(skeleton, seed))
-    return replace(_merged(body, material_of_tone), materials=materials, name=f"{skeleton.name}_{seed}")
+    shape = individual_shape(skeleton, seed)
+    body = body_mesh(skeleton, shape)
+    names = _garments(skeleton, shape.look if shape else None)
+    materials, material_of_tone = _materials(body, built_in_palette(skeleton, seed), names)
+    return replace(_merged(skeleton, body, material_of_tone), materials=materials, name=f"{skeleton.name}_{seed}")
 
 
 @lru_cache(maxsize=64)
-def _merged(body: BodyMesh, material_of_tone: tuple[int, ...]) -> SkinnedMesh:
+def _merged(skeleton: Skeleton, body: BodyMesh, material_of_tone: tuple[int, ...]) -> SkinnedMesh:
     """Return a body without its colours; left, right and middle of a garment are one part here."""
     owner = np.array(material_of_tone)[body.tones]
     keys = np.column_stack([owner, body.points, body.normals, body.joints, body.weights])
     kept, first, where = np.unique(keys.round(7), axis=0, return_index=True, return_inverse=True)
     triangles = where.reshape(-1)[body.triangles]
-    triangles = triangles[np.argsort(kept[triangles[:, 0], 0], kind="stable")]
+    order = np.argsort(kept[triangles[:, 0], 0], kind="stable")
+    triangles, pieces = triangles[order], body.groups[order].astype(np.int64)
+    material_of = kept[triangles[:, 0], 0].astype(np.int64)
+    flat = unwrapped(skeleton, body.points[first], body.joints[first, 0], triangles, pieces, material_of)
+    chosen = first[flat.source]
     return SkinnedMesh(
-        points=_frozen(body.points[first]),
-        normals=_frozen(body.normals[first]),
-        joints=_frozen(body.joints[first].astype(np.uint16)),
-        weights=_frozen(_exact(body.weights[first])),
-        triangles=_frozen(triangles.astype(np.int32)),
-        material_of=_frozen(kept[triangles[:, 0], 0].astype(np.int32)),
+        points=_frozen(body.points[chosen]),
+        normals=_frozen(body.normals[chosen]),
+        uvs=_frozen(flat.uvs.astype(np.float32)),
+        joints=_frozen(body.joints[chosen].astype(np.uint16)),
+        weights=_frozen(_exact(body.weights[chosen])),
+        triangles=_frozen(flat.triangles.astype(np.int32)),
+        material_of=_frozen(material_of.astype(np.int32)),
         materials=(),
     )
 
 
-def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], tuple[int, ...]]:
+_PLAIN = {"top": "shirt", "bottom": "trousers", "shoe": "shoes", "eye": "eyes", "mouth": "lips", "accent": "board"}
+_HORSE = {"top": "coat", "bottom": "legs", "skin": "muzzle", "hair": "mane", "shoe": "hooves", "accent": "tail"}
+
+
+def _garments(skeleton: Skeleton, look: PersonLook | None) -> dict[str, str]:
+    """Return the plain name of each tone's garment."""
+    if skeleton.name == "horse":
+        return {**_PLAIN, **_HORSE}
+    if look is None:
+        return _PLAIN if is_humanoid(skeleton) else {**_PLAIN, "bottom": "body"}
+    return {**_PLAIN, "top": "jacket" if look.hem == "jacket" else "shirt", "bottom": look.legs}
+
+
+def _materials(
+    body: BodyMesh, palette: Palette, garments: Mapping[str, str]
+) -> tuple[tuple[Material, ...], tuple[int, ...]]:
     """Return the materials that occur, and the index of the material of each tone (-1 if the tone does not occur)."""
     colors = np.concatenate([palette, body.own_colors])
     names = [tone.split("_")[0] for tone in TONES]
@@ -126,7 +152,7 @@ def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], 
     materials = []
     for name in used:
         red, green, blue = map(float, colors[names.index(name)])
-        materials.append(Material(name, (red, green, blue), _ROUGHNESS.get(name, 0.85)))
+        materials.append(Material(garments.get(name, name), (red, green, blue), _ROUGHNESS.get(name, 0.85)))
     return tuple(materials), tuple(used.index(n) if n in used else -1 for n in names)
 
 

@@ -60,6 +60,15 @@ def add_mesh(
     return mesh
 
 
+def add_uvs(mesh: UsdGeom.Mesh, uvs: npt.NDArray[Any]) -> None:
+    """Give a mesh texture coordinates (V, 2): u to the right, v down; USD's v runs up."""
+    upward = np.column_stack([uvs[:, 0], 1.0 - uvs[:, 1]]).astype(np.float32)
+    coordinates = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+        "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex
+    )
+    coordinates.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(upward)))
+
+
 def add_materials(stage: Usd.Stage, scope: str, materials: Sequence[Material]) -> list[UsdShade.Material]:
     """Add one UsdPreviewSurface for each material, below a new scope."""
     UsdGeom.Scope.Define(stage, scope)

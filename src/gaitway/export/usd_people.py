@@ -130,6 +130,7 @@ def add_character(layer: Sdf.Layer, path: str, prototype: Prototype, clip: Clip,
 def _add_body(stage: Usd.Stage, path: str, mesh: SkinnedMesh) -> None:
     """Add the mesh with its materials and its binding to the skeleton."""
     body = usd_parts.add_mesh(stage, f"{path}/{_BODY}", mesh.points, mesh.triangles, mesh.normals)
+    usd_parts.add_uvs(body, mesh.uvs)
     materials = usd_parts.add_materials(stage, f"{path}/Materials", mesh.materials)
     usd_parts.paint(body, np.array([m.color for m in mesh.materials]), mesh.material_of)
     if len(materials) == 1:

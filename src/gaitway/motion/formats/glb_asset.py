@@ -24,7 +24,7 @@ VERTICES, INDICES = 34962, 34963
 """What a graphics card is to use a part of the buffer for."""
 MAX_BYTES = 0xFFFF_FFFF
 """A GLB file counts its bytes in 32 bits."""
-_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _COMPONENTS = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 _ORDER = np.argsort(UP_AXES["y"])
 

@@ -16,6 +16,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
+from gaitway.render.bodies.hands import fingers
 from gaitway.render.bodies.horse import horse_pieces
 from gaitway.render.bodies.human_frame import SIDES, BodyFrame, PersonLook, person_look
 from gaitway.render.bodies.human_head import head_pieces
@@ -244,5 +245,6 @@ def human_pieces(
         leg(frame, skin, openings.legs[side], side)
     pieces = [skin.piece(), *drapes(frame), *head_pieces(frame)]
     for side, _ in SIDES:
-        pieces += [thumb(frame, side), shoe(frame, side)]
+        pieces += [thumb(frame, side)] if coarse else fingers(frame, side)
+        pieces.append(shoe(frame, side))
     return pieces, frame.pose

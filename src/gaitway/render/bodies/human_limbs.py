@@ -8,6 +8,7 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.render.bodies.hands import hand_axes
 from gaitway.render.bodies.human_frame import BodyFrame, smooth, unit
 from gaitway.render.bodies.palette import TONES
 from gaitway.render.bodies.pieces import BodyPiece, SkinBuilder, bone_end, rigid, strongest
@@ -145,19 +146,11 @@ def _tilted(frame: BodyFrame, along: FloatArray, share: float, is_leg: bool, sig
     return unit(along + float(np.interp(share, (-0.02, 0.30), (0.55, 0.0))) * sign * frame.left)
 
 
-def _hand_axes(frame: BodyFrame, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return directions along the hand, across it to the thumb, and out of its back."""
-    joint = frame.skeleton.roles[f"{side}_wrist"]
-    along = unit(frame.at(f"{side}_wrist") - frame.at(f"{side}_elbow"))
-    end = bone_end(frame.skeleton, joint)
-    if end is not None and np.dot(rotations.rotate(frame.turns[joint], end), along) > 0.5 * np.linalg.norm(end):
-        along = unit(rotations.rotate(frame.turns[joint], end))
-    # with level arms palms face down and thumbs forward
-    across = unit(frame.forward - along * np.dot(frame.forward, along))
-    back = np.cross(across, along) if side == "left" else np.cross(along, across)
-    return along, across, back
-
-
+_PALM: tuple[tuple[float, float, float, float, float], ...] = (
+    # way along the hand, half width, half thickness, shift to the thumb, shift to the palm [m]
+    (0.018, 0.030, 0.019, 0.001, 0.0), (0.045, 0.039, 0.0175, 0.003, 0.001), (0.074, 0.043, 0.0155, 0.000, 0.002),
+    (0.093, 0.0395, 0.0108, -0.001, 0.002),
+)  # fmt: skip
 _HAND: tuple[tuple[float, float, float, float, float], ...] = (
     # way along the hand, half width, half thickness, shift to the thumb, shift to the palm [m]
     (0.018, 0.030, 0.019, 0.001, 0.0), (0.050, 0.040, 0.017, 0.004, 0.001), (0.088, 0.043, 0.0145, 0.000, 0.002),
@@ -166,8 +159,8 @@ _HAND: tuple[tuple[float, float, float, float, float], ...] = (
 
 
 def _hand(frame: BodyFrame, skin: SkinBuilder, wrist_ring: IntArray, side: str) -> None:
-    """Add a palm and closed fingers in one, a little bent."""
-    along, across, back = _hand_axes(frame, side)
+    """Add a palm; on a coarse body also closed fingers in one, a little bent."""
+    along, across, back = hand_axes(frame, side)
     size, wrist, tone = frame.unit, frame.at(f"{side}_wrist"), f"skin_{side}"
     joint = frame.skeleton.roles[f"{side}_wrist"]
     v = np.cross(along, across)
@@ -175,25 +168,25 @@ def _hand(frame: BodyFrame, skin: SkinBuilder, wrist_ring: IntArray, side: str) 
     turn = np.arctan2(flat @ v, flat @ across)
     lateral, rise = (np.sign(f(turn)) * np.abs(f(turn)) ** 0.8 for f in (np.cos, np.sin))
     last = wrist_ring
-    rows = _HAND[1::2] if frame.coarse else _HAND
+    rows = _HAND[1::2] if frame.coarse else _PALM
     for way, wide, thick, aside, sink in rows:
         centre = wrist + size * (way * along + aside * across - sink * back)
         ring = centre + size * (wide * lateral[:, None] * across + thick * rise[:, None] * v)
         here = skin.add(ring, frame.only(joint))
         skin.strip(last, here, tone)
         last = here
-    tip = wrist + size * (0.188 * along - 0.019 * back)
+    tip = wrist + size * ((0.188 * along - 0.019 * back) if frame.coarse else (0.102 * along - 0.003 * back))
     skin.close(last, skin.add(tip, frame.only(joint)), tone)
 
 
 def thumb(frame: BodyFrame, side: str) -> BodyPiece:
-    """Return a thumb, which comes out of the palm's edge."""
-    along, across, back = _hand_axes(frame, side)
+    """Return the thumb of a coarse hand, which comes out of the palm's edge."""
+    along, across, back = hand_axes(frame, side)
     wrist, size = frame.at(f"{side}_wrist"), frame.unit
     start = wrist + size * (0.030 * along + 0.022 * across - 0.004 * back)
     end = wrist + size * (0.092 * along + 0.056 * across - 0.014 * back)
     stations = [(s, a * size, b * size) for s, a, b in ((0.0, 0.017, 0.015), (0.55, 0.013, 0.012), (1.0, 0.009, 0.009))]
-    mesh = round_rod(start, end, stations, across, 5 if frame.coarse else 7, 1 if frame.coarse else 2)
+    mesh = round_rod(start, end, stations, across, 5, 1)
     return rigid(mesh, frame.skeleton.roles[f"{side}_wrist"], TONES.index(f"skin_{side}"))
 
 
