@@ -23,6 +23,7 @@ from gaitway.live.libraries import special_kinds
 from gaitway.live.playing.check import overlaps
 from gaitway.live.playing.saving import LiveState, write_state
 from gaitway.space.prepared import planning_context
+from gaitway.space.query import OTHER_PART
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon
 from gaitway.world.world import World
@@ -126,6 +127,10 @@ def test_who_cannot_reach_its_goal_is_blocked_and_stuck_and_says_by_what() -> No
         assert all(event.obstacle in (-1, 0) for event in stuck)
         hindered = [event for event in events if isinstance(event, Stuck | Blocked)]
         assert any("wall" in event.reason for event in hindered)
+        (now,) = crowd.hindered()
+        assert now == stuck[-1] and now.reason.startswith(OTHER_PART)
+        crowd.send("ann", (-4.5, 2.0))
+        assert crowd.hindered() == ()
 
 
 def test_whoever_stands_at_a_goal_is_named(crowd: LiveCrowd) -> None:

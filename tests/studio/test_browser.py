@@ -164,6 +164,46 @@ def test_a_group_goes_where_its_mark_is_dragged(stand: Stand) -> None:
     until(lambda: "group-1-01" not in stand.frame.names, PATIENCE, "they have gone")
 
 
+def test_a_box_is_put_once_selected_and_dragged(stand: Stand) -> None:
+    engine, page = stand.session.engine, stand.studio.page
+    stand.tab.press_button("box")
+    until(lambda: page.tool == "box", PATIENCE, "the tool")
+    stand.tab.click(stand.pixel((9.5, 1.4, 0.0)))
+    until(lambda: page.item == "obstacles/1", PATIENCE, "the new box is selected")
+    assert page.tool == ""
+    before = np.array(page.viewers()[0].camera.position)
+    x, y, _ = item_pose(engine.scene.source, "obstacles/1")
+    until(lambda: ringed(stand, (x, y)), PATIENCE, "the box on the page", every=1.0)
+    stand.tab.drag(stand.pixel((x, y, 1.8)), stand.pixel((x + 1.5, y, 1.8)))
+    until(lambda: near(item_pose(engine.scene.source, "obstacles/1"), (x + 1.5, y)), PATIENCE, "the box elsewhere")
+    assert np.allclose(page.viewers()[0].camera.position, before, atol=1e-3)  # which did not turn the camera
+    for _ in range(2):
+        stand.session.post(events.Undo())
+    until(lambda: len(engine.scene.world.obstacles) == 1, PATIENCE, "it is undone")
+
+
+def ringed(stand: Stand, at: tuple[float, float]) -> bool:
+    """Whether the page has the orange ring of what is selected about a new box at a place."""
+    x, y = stand.pixel((at[0] - 0.5 * math.hypot(1.5, 1.5) - 0.25, at[1], 0.04))
+    red, _, blue = np.moveaxis(stand.tab.picture()[round(y) - 6 : round(y) + 7, round(x) - 6 : round(x) + 7], -1, 0)
+    return bool((red - blue).max() > 60.0)
+
+
+def test_keys_pressed_twice_show_one_window(stand: Stand) -> None:
+    windows = "[...document.querySelectorAll('.mantine-Modal-content')].length"
+    for _ in range(3):
+        stand.tab.press_button("keys")
+    until(lambda: stand.tab.run(windows) >= 1, PATIENCE, "a window")
+    until(lambda: stand.tab.run(windows) == 1, PATIENCE, "one window and no more")
+    stand.tab.press_button("Close")
+    until(lambda: stand.tab.run(windows) == 0, PATIENCE, "no window")
+
+
+def test_live_and_take_are_told_apart(stand: Stand) -> None:
+    text = "document.body.innerText"
+    assert "LIVE" in stand.tab.run(text) and "● live" in stand.tab.run(text)
+
+
 def test_keys_drive(stand: Stand) -> None:
     stand.session.select("cleo")
     stand.session.post(events.Play())
@@ -186,6 +226,8 @@ def test_the_slider_scrubs_to_the_right_frame(stand: Stand) -> None:
     engine = stand.session.engine
     stand.tab.press_button("take")
     until(lambda: engine.mode == "take", PATIENCE, "a take")
+    until(lambda: "TAKE" in stand.tab.run("document.body.innerText"), PATIENCE, "the mode on the panel")
+    until(lambda: stand.tab.run("!!document.querySelector('[data-strip]')"), PATIENCE, "a strip along the take")
     script = "(() => {const r = document.querySelector('.mantine-Slider-track').getBoundingClientRect();"
     box = until(lambda: stand.tab.run(script + "return [r.x, r.y, r.width, r.height]})()"), PATIENCE, "a slider")
     take = engine.take

@@ -46,6 +46,7 @@ PROTOCOL: Any = [f"viser-v{viser.__version__}"]
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[Studio]:
     made = Studio(scene_from_dict(SCENE), port=0, folder=folder)
+    made.session  # noqa: B018 - wait until it is prepared
     thread = threading.Thread(target=made.run, daemon=True)
     thread.start()
     try:

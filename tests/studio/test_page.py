@@ -13,21 +13,24 @@ import shapely
 import viser
 
 from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.core.errors import StudioError
 from gaitway.motion.body import capsule_body
+from gaitway.render.bodies.palette import person_palette
 from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.catalog import ready_scenes
 from gaitway.studio import events
 from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import server as page_server
-from gaitway.studio.page.camera import ground_point, on_level, seen
+from gaitway.studio.page.camera import framing, ground_point, on_level, panel_share, seen
 from gaitway.studio.page.gallery import PageWindows, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
 from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
-from gaitway.studio.page.people import resting
-from gaitway.studio.segments import body_segments, capsule_segments
+from gaitway.studio.page.people import flattening, resting
+from gaitway.studio.segments import body_segments, capsule_segments, shadow_segments
 from gaitway.studio.serving import Studio
+from gaitway.studio.tones import SUN, copied_albedo, film, unfilmed
 from gaitway.take.evaluation import Joints
 from wire_viewer import WireViewer, until
 
@@ -45,6 +48,7 @@ SCENE: dict[str, object] = {
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
     made = Studio(scene_from_dict(SCENE), port=0, folder=tmp_path)
+    made.session  # noqa: B018 - wait until it is prepared
     thread = threading.Thread(target=made.run, daemon=True)
     thread.start()
     yield made
@@ -64,7 +68,7 @@ def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio) ->
     first, second = (viewer.shown for viewer in viewers)
     assert {name for name in first if name.startswith("/people")} == {n for n in second if n.startswith("/people")}
     joints = dict(studio.page.shown())
-    moved = [name for name in first if "batched_wxyzs" in first[name]]
+    moved = [name for name in first if "batched_wxyzs" in first[name] and "/shadow/" not in name]
     assert len(moved) >= len(joints)
     for name in moved:
         for key in ("batched_positions", "batched_wxyzs"):
@@ -137,7 +141,11 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     )  # fmt: skip
     assert until(lambda: len(engine.scene.world.obstacles) == 2)
     assert item_pose(engine.scene.source, "obstacles/1")[:2] == pytest.approx((10.0, 9.0))
-    studio.page.panel.hold("")
+    assert studio.page.tool == ""  # it puts one thing, which is selected
+    assert until(lambda: viewer.read(0.05) >= 0 and studio.page.item == "obstacles/1")
+    for phase, x in (("start", 10.0), ("update", 10.6), ("end", 11.0)):
+        viewer.drag(phase, "/place/1", (10.0, 9.0, 1.8), (x, 9.0, 1.8))
+    assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/1")[0] - 11.0) < 0.05)
     studio.session.select("ada")
     goal = "/way/goal"
     assert until(lambda: viewer.read(0.05) >= 0 and goal in studio._server.scene._handle_from_node_name)
@@ -145,6 +153,26 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     for phase in ("start", "update", "end"):
         viewer.drag(phase, goal, (x, y, z), (5.0, 10.0, z))
     assert until(lambda: viewer.read(0.05) >= 0 and _goal(studio) == pytest.approx((5.0, 10.0), abs=0.05))
+    viewer.vanish()
+
+
+def test_a_mover_is_put_selected_and_dragged(studio: Studio) -> None:
+    engine = studio.session.engine
+    viewer = WireViewer(studio.address)
+    assert until(studio.page.viewers)
+    viewer.read(0.3)
+    studio.session.post(events.Pause())
+    studio.page.panel.use_tool("mover", (4.0, 8.5))
+    assert until(lambda: viewer.read(0.05) >= 0 and studio.page.item == "movers/0")
+    nodes = studio._server.scene._handle_from_node_name
+    assert until(lambda: viewer.read(0.05) >= 0 and {"/movers/0", "/ring"} <= set(nodes))
+    for phase, x in (("start", 4.0), ("update", 4.6), ("end", 5.0)):
+        viewer.drag(phase, "/movers/0", (4.0, 8.5, 1.0), (x, 8.5, 1.0))
+    assert until(lambda: viewer.read(0.05) >= 0 and abs(item_pose(engine.scene.source, "movers/0")[0] - 5.0) < 0.05)
+    assert until(
+        lambda: viewer.read(0.05) >= 0 and nodes["/ring"].position == pytest.approx(nodes["/movers/0"].position)
+    )
+    assert engine.frame().movers[0, 0] == pytest.approx(nodes["/movers/0"].position[0], abs=0.01)
     viewer.vanish()
 
 
@@ -157,6 +185,8 @@ def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
     for phase in ("start", "update", "end"):
         viewer.drag(phase, mark, (13.0, 10.0, 0.02), (8.0, 8.0, 0.02))
     assert until(lambda: viewer.read(0.05) >= 0 and engine.stage.can_undo)
+    drawn = lambda: studio.page._goals._marks["characters/2"].middle[0]  # noqa: E731
+    assert until(lambda: viewer.read(0.05) >= 0 and abs(drawn() - 8.5) < 0.1)  # the mark is drawn anew
     middle = goal_area(engine.scene.source, "characters/2").centroid
     assert (middle.x, middle.y) == pytest.approx((8.5, 8.0), abs=0.05)
     for phase in ("start", "end"):  # out of bounds it stays within
@@ -309,7 +339,7 @@ def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.shown)
     page, scene = studio.page, studio._server.scene
-    assert until(lambda: "/people/0/shade" in scene._handle_from_node_name)
+    assert until(lambda: "/people/0/shadow/0" in scene._handle_from_node_name)
 
     def changes_to(wanted: Callable[[set[str]], bool]) -> bool:
         return until(lambda: viewer.read(0.03) >= 0 and wanted(_nodes(scene)))
@@ -354,6 +384,71 @@ def test_pieces_of_a_body_meet_where_people_stand() -> None:
     assert max(np.linalg.norm(p.vertices, axis=1).max() for p in arms) < 0.5  # nothing of the trunk far off
 
 
+def test_a_piece_turns_half_as_far_as_the_knee() -> None:
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    knee, hip = skeleton.roles["left_knee"], skeleton.roles["left_hip"]
+    half = next(piece for piece in body_segments(skeleton) if piece.half is not None and piece.joint == knee)
+    assert half.half is not None and half.half[0] == hip
+    bend = rotations.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.array(1.2))
+    turns = np.tile(rotations.identity(), (1, len(skeleton), 1)).reshape(1, len(skeleton), 4)
+    straight = rotations.multiply(turns[0, hip], np.array(half.half[1]))
+    turns[0, knee] = rotations.multiply(bend, straight)
+    shown = half.turns(turns)[0]
+    away = [2.0 * np.arccos(min(abs(float(shown @ other)), 1.0)) for other in (straight, turns[0, knee])]
+    assert away == pytest.approx([0.6, 0.6], abs=1e-6)
+    whole = next(piece for piece in body_segments(skeleton) if piece.half is None and piece.joint == knee)
+    np.testing.assert_array_equal(whole.turns(turns), turns[:, knee])
+
+
+def test_ends_of_pieces_do_not_stick_out_of_a_bent_knee() -> None:
+    """Corners of a thigh that lie well beyond the knee are nearer to its axis than the skin is there."""
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    hip, knee = (skeleton.roles[f"left_{role}"] for role in ("hip", "knee"))
+    thigh = [piece for piece in body_segments(skeleton) if piece.joint == hip and piece.half is None]
+    along = np.asarray(skeleton.offsets[knee])
+    length = np.linalg.norm(along)
+    points = np.concatenate([piece.vertices for piece in thigh]).astype(np.float64)
+    beyond = points[points @ along / length > length + 0.06]
+    assert len(beyond)
+    across = beyond - np.outer(beyond @ along, along) / length**2
+    assert np.linalg.norm(across, axis=1).max() < 0.046
+
+
+def test_a_shadow_falls_where_the_light_says() -> None:
+    turn, scale, before, ray = flattening()
+    for point in np.array([[3.0, 4.0, 2.0], [-20.0, 30.0, 0.5], [0.0, 0.0, 1.0]]):
+        turned = rotations.rotate(before, point)
+        flat = rotations.rotate(turn, np.array(scale) * (turned - (turned @ ray) * ray))
+        assert flat == pytest.approx([point[0] - SUN[0] * point[2], point[1] - SUN[1] * point[2], 0.0], abs=1e-9)
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    assert 8 <= len(shadow_segments(skeleton)) <= 16
+
+
+def test_colors_come_through_the_film_curve_as_the_renderer_has_them() -> None:
+    colors = np.array([palette[tone] for palette in map(person_palette, range(40)) for tone in range(9)])
+    assert film(unfilmed(colors)) == pytest.approx(colors, abs=1e-6)
+    sent = copied_albedo(colors) / 255.0
+    assert film(sent) == pytest.approx(colors, abs=0.012)  # eight bits
+    assert film(np.zeros(3)) == pytest.approx(np.zeros(3), abs=1e-3)
+    assert np.diff(film(np.linspace(0.0, 2.0, 50)[:, None].repeat(3, axis=1))[:, 0]).min() > 0.0
+
+
+@pytest.mark.parametrize(("aspect", "width"), [(1280 / 760, 1280), (1920 / 1080, 1920), (0.8, 700)])
+@pytest.mark.parametrize("top", [False, True])
+def test_all_is_seen_beside_the_panel(aspect: float, width: float, top: bool) -> None:
+    low, high = np.array([-2.0, 1.0]), np.array([42.0, 29.0])
+    eye, target = framing((low, high), aspect, width, top)
+    ahead = (target - eye) / np.linalg.norm(target - eye)
+    right = np.cross(ahead, (0.0, 1.0, 0.0) if top else (0.0, 0.0, 1.0))
+    right /= np.linalg.norm(right)
+    up = np.cross(right, ahead)
+    half = np.tan(0.25)
+    corners = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (0.0, 2.0)]) - eye
+    x, y = corners @ right / (corners @ ahead * half * aspect), corners @ up / (corners @ ahead * half)
+    assert x.min() > -1.0 and x.max() < 1.0 - 2.0 * panel_share(width) and np.abs(y).max() < 1.0
+    assert max(x.max() - x.min(), y.max() - y.min()) > 1.0  # and it is not far away
+
+
 def test_feet_on_the_ground_are_marked() -> None:
     clip = next(iter(load_cast("person", behaviors=["stand"]).clips.values()))
     positions, turns = clip.joint_transforms()
@@ -368,8 +463,8 @@ def test_shadows_fall_away_from_the_sun_and_room_is_green() -> None:
     world = scene_from_dict(SCENE).world
     area = shadows(world)
     assert area.covers(shapely.box(7.55, 1.55, 8.45, 2.45))
-    assert area.covers(shapely.Point(8.9, 1.6))
-    assert not area.intersects(shapely.Point(7.0, 3.0))
+    assert area.covers(shapely.Point(7.0, 3.2))
+    assert not area.intersects(shapely.Point(8.9, 1.6))
     vertices, faces = flat_mesh(area, 0.01)
     corners = vertices[faces][..., :2].astype(np.float64)
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]

@@ -37,6 +37,7 @@ EMPTY: dict[str, object] = {**SCENE, "characters": []}
 def studio(tmp_path: Path) -> Iterator[Studio]:
     """A studio that goes on in a thread."""
     made = Studio(scene_from_dict(EMPTY), port=0, folder=tmp_path / "out")
+    made.session  # noqa: B018 - wait until it is prepared
     thread = threading.Thread(target=made.run, daemon=True)
     thread.start()
     yield made

@@ -77,7 +77,7 @@ class Meetings:
                 before = _matched(before, now)
                 step = _steps(before, now)
                 ways = np.maximum(step, ways) if len(ways) == len(step) else step
-                self._compare(before, now, ways, _near(now, ways))
+                self._compare(before, now, ways, near_pairs(now, ways))
                 before, ways = now, step
             progress(frame - first + 1, last - first + 1)
 
@@ -201,7 +201,7 @@ def _some(crowd: Crowd, rows: IntArray) -> Crowd:
     )  # fmt: skip
 
 
-def _near(crowd: Crowd, ways: FloatArray) -> IntArray:
+def near_pairs(crowd: Crowd, ways: FloatArray) -> IntArray:
     """Return pairs of characters (P, 2) whose bounding boxes, grown by how far they go, touch."""
     if len(crowd.ids) < 2:
         return np.empty((0, 2), np.int64)

@@ -38,8 +38,7 @@ def studio(
             highlight=False,
             soft_wrap=True,
         )
-    with err.status("preparing the studio ..."):
-        made = Studio(loaded, host=host, port=port, folder=folder, record=record)
+    made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     try:
         if made.port != port:
             say(f"port {port} is in use; this is {made.port}")

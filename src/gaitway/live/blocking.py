@@ -11,13 +11,17 @@ from gaitway.live.engine import LiveEngine
 from gaitway.live.planning._subgoal_kernels import subgoal_of
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import CrowdArrays
+from gaitway.space.query import OTHER_PART
 from gaitway.world.exact import footprint_distance
+from gaitway.world.obstacle import Obstacle
 from gaitway.world.world import World
 
 _AHEAD = 2.5
 """Length of the route ahead that is looked at [m]."""
 _BESIDE = 0.6
 """Obstacles no farther than this from the route ahead are in the way [m]."""
+_CUT_OFF = 2.0
+"""Largest distance of the obstacle that is named where a goal cannot be reached at all [m]."""
 _SPACING = 0.25
 """Distance between the points of the route that are looked at [m]."""
 
@@ -41,6 +45,12 @@ def blocker_of(engine: LiveEngine, me: int) -> Blocker:
     here = crowd.steps[me, -1, :2]
     if float(planner.fields.clearance(goal)) <= 0.0:
         return _at(engine.world, goal, "the goal")
+    tolerance = float(crowd.numbers[me, playing.TOLERANCE])
+    if not planner.fields.parts.connected(here, goal, tolerance) and int(planner.fields.parts.at(here)):
+        found = obstacle_near(engine.world, here[None], _CUT_OFF)
+        return Blocker(
+            f"{OTHER_PART}; {found.reason}" if found else OTHER_PART, obstacle=found.obstacle if found else -1
+        )
     others = _others(crowd, me)
     room = np.array([library.apart(other) for other in engine.libraries])[engine.library_numbers(others)]
     away = np.hypot(*(crowd.steps[others, -1, :2] - goal).T) - room
@@ -85,19 +95,20 @@ def obstacle_near(world: World, points: FloatArray, within: float) -> Blocker | 
     if not gaps or min(gaps) > within:
         return None
     number, obstacle = solid[int(np.argmin(gaps))]
-    return Blocker(f"obstacle {_called(number, obstacle.name)} is in the way", obstacle=number)
+    return Blocker(f"{_called(number, obstacle)} is in the way", obstacle=number)
 
 
 def _at(world: World, place: FloatArray, what: str) -> Blocker:
     found = obstacle_near(world, place[None], 0.5)
     if found is None:
         return Blocker(f"{what} is out of bounds")
-    return Blocker(f"{what} is in obstacle {_called(found.obstacle, world.obstacles[found.obstacle].name)}",
-                   obstacle=found.obstacle)  # fmt: skip
+    name = _called(found.obstacle, world.obstacles[found.obstacle])
+    return Blocker(f"{what} is in {name}", obstacle=found.obstacle)
 
 
-def _called(number: int, name: str) -> str:
-    return f"'{name}'" if name else f"number {number}"
+def _called(number: int, obstacle: Obstacle) -> str:
+    """Return an obstacle as plans and audits call it."""
+    return f"'{obstacle.name or f'{obstacle.kind} {number}'}'"
 
 
 def _others(crowd: CrowdArrays, me: int) -> IntArray:

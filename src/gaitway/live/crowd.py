@@ -91,6 +91,7 @@ class LiveCrowd:
         )
         self._held: dict[int, tuple[float, float, float]] = {}
         self._events: deque[LiveEvent] = deque(maxlen=_MOST_EVENTS)
+        self._hindered: dict[int, Blocked | Stuck] = {}
         self._unseen = self._closed = False
 
     def __enter__(self) -> LiveCrowd:
@@ -392,6 +393,14 @@ class LiveCrowd:
         out = tuple(self._events)
         self._events.clear()
         return out
+
+    def hindered(self) -> tuple[Blocked | Stuck, ...]:
+        """Return the latest event of each character that is blocked or stuck now, by id. It waits as `events` does."""
+        self._look()
+        ids = sorted(self._hindered)
+        still = self._watch.holds([self._hindered[n] for n in ids], self._roster.places(ids)) & ~self.arrived(ids)
+        self._hindered = {n: self._hindered[n] for n, holds in zip(ids, still, strict=True) if holds}
+        return tuple(self._hindered.values())
 
     # what is seen
 
@@ -708,6 +717,7 @@ class LiveCrowd:
         """Remove a character that is not in the engine any more, and tell of it."""
         name = self._roster.remove(number)
         self._held.pop(number, None)
+        self._hindered.pop(number, None)
         self._events.append(Removed(time=self.time, id=number, name=name, position=_point(point)))
 
     def _look(self) -> None:
@@ -737,12 +747,11 @@ class LiveCrowd:
         by = self._roster.id_in(blocker.character) if blocker.character >= 0 else -1
         obstacle = list(self._world.obstacles)[blocker.obstacle] if blocker.obstacle >= 0 else -1
         reason = blocker.reason.replace("{who}", f"'{self._roster.names[by]}'" if by >= 0 else "a character")
-        self._events.append(
-            kind(
-                time=self.time, id=number, name=name, position=_point(place), reason=reason, by=by, obstacle=obstacle,
-                **more,
-            )
-        )  # fmt: skip
+        event = kind(time=self.time, id=number, name=name, position=_point(place), reason=reason, by=by,
+                     obstacle=obstacle, **more)  # fmt: skip
+        self._events.append(event)
+        if isinstance(event, Stuck) or (isinstance(event, Blocked) and number not in self._hindered):
+            self._hindered[number] = event
 
     def _check_inside(self, points: FloatArray) -> None:
         outside = (self._clipped(points) != points).any(axis=1)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import CrowdArrays
 from gaitway.live.playing.arrays import longer
@@ -103,6 +104,12 @@ class LiveWatch:
         if len(self.table) < places:
             self.table = longer(self.table, places)
         self.table[slots] = (1.0, np.inf, time, 0.0, 0.0)
+
+    def holds(self, events: Sequence[Hindered], slots: IntArray) -> BoolArray:
+        """Return which of some characters are still blocked or stuck, as their latest events say; (N,)."""
+        columns = [_TOLD_STUCK if isinstance(event, Stuck) else _TOLD_BLOCKED for event in events]
+        out: BoolArray = self.table[slots, np.array(columns, np.int64)] > 0.0
+        return out
 
     def look(self, plans: CrowdArrays, held: list[int], now: float) -> Seen:
         """Return what happened in a step whose planning is done; characters that are held are left out."""

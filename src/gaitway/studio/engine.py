@@ -11,71 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 
-from gaitway.core.arrays import FloatArray
+from gaitway.audit import CollisionWatch, Finding
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.planning import plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
-from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute
+from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import StudioStage
-from gaitway.studio.take_play import TakePlay
-from gaitway.take.evaluation import Joints
+from gaitway.studio.take_play import TakePlay, collision
 from gaitway.take.model import Take
-from gaitway.world.exact import footprint_distance
-from gaitway.world.obstacle import WALL
-from gaitway.world.world import World
-
-SECONDS = 5.0
-"""Time for which collisions are counted [s]."""
-RADIUS = 0.3
-"""Radius of the disc about a root [m]."""
-_LOW, _TALL = 0.2, 1.2
-"""Obstacles that end below the first or begin above the second height are no walls to a root [m]."""
-_TOUCH = 1e-3
-"""Discs that overlap by less only touch [m]."""
-
-
-class CollisionWatch:
-    """Collisions of the last seconds, seen without knowledge of any plans. This class is **mutable**."""
-
-    def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
-
-    @property
-    def collisions(self) -> int:
-        """Number of collisions."""
-        return sum(count for _, count in self._seen)
-
-    def look(self, time: float, joints: Sequence[Joints], world: World) -> None:
-        """Look at one frame."""
-        roots = np.concatenate([np.empty((0, 2)), *(some.positions[:, 0, :2] for some in joints)])
-        self._seen.append((time, meetings(roots) + inside(roots, world)))
-        while self._seen and not time - SECONDS <= self._seen[0][0] <= time:
-            self._seen.popleft()
-
-
-def meetings(roots: FloatArray, radius: float = RADIUS) -> int:
-    """Return the number of pairs of characters whose discs meet; roots (N, 2)."""
-    if len(roots) < 2:
-        return 0
-    return len(scipy.spatial.cKDTree(roots).query_pairs(2.0 * radius - _TOUCH, output_type="ndarray"))
-
-
-def inside(roots: FloatArray, world: World) -> int:
-    """Return the number of characters whose root is in the outline of a wall; roots (N, 2)."""
-    solid = [obstacle.shape for obstacle in world.obstacles if obstacle.kind == WALL]
-    footprints = [shape.footprint() for shape in solid if shape.heights[0] < _TALL and shape.heights[1] > _LOW]
-    if not footprints or not len(roots):
-        return 0
-    return int((footprint_distance(footprints, roots) <= 0.0).sum())
-
 
 FPS = 30.0
 """Number of ticks per second."""
+_MOST_TOLD = 50
+"""Number of the latest collisions that a frame has."""
 Say = Callable[[str], None]
 """Called with what is being done while it takes long."""
 
@@ -125,8 +77,8 @@ class StudioEngine:
 
     @property
     def collisions(self) -> int:
-        """Collisions of the last seconds."""
-        return self._watch.collisions
+        """Number of collisions since the live scene began, each counted once."""
+        return self._watch.count
 
     @property
     def _play(self) -> LivePlay | TakePlay:
@@ -152,9 +104,13 @@ class StudioEngine:
             self._taken().scrub(event.time)
         elif isinstance(event, events.SetGoal):
             self._lived().set_goal(event.character, event.x, event.y)
+            self.stage.order(event.character, (event.x, event.y))
         elif isinstance(event, events.Drive):
-            self._lived().drive(event.character, event.forward, event.turn)
+            place = self._lived().drive(event.character, event.forward, event.turn)
+            if place is not None:
+                self.stage.order(event.character, place)
         elif isinstance(event, events.Restart):
+            self.stage.begin_anew()
             self._restart()
         else:
             self._edit(event)
@@ -179,8 +135,9 @@ class StudioEngine:
     def frame(self) -> StudioFrame:
         """Return what there is to be seen now."""
         play, world = self._play, self.scene.world
-        joints = play.joints()
-        self._watch.look(play.time, joints, world)
+        joints, names = play.joints(), play.names
+        if isinstance(play, LivePlay):
+            self._watch.look(play.time, joints, names, world)
         movers = [mover.pose(play.time) for mover in world.movers]
         return StudioFrame(
             number=self._number,
@@ -188,12 +145,13 @@ class StudioEngine:
             playing=self.playing,
             time=play.time,
             length=play.length if isinstance(play, TakePlay) else 0.0,
-            names=play.names,
+            names=names,
             joints=joints,
             movers=np.array(movers, dtype=np.float64).reshape(-1, 3),
             figures=self._figures(),
             edition=self._edition,
             message=self._message,
+            troubles=self._troubles(),
         )
 
     def ahead(self, character: str) -> StudioRoute:
@@ -217,33 +175,52 @@ class StudioEngine:
         except GaitwayError as problem:
             raise StudioError(str(problem)) from None
         self.show_take(planned.take, planned.rows())
-        if planned.failed:
-            self._message = f"{len(planned.failed)} do not arrive: {', '.join(planned.failed)}"
         return planned.take
 
     def show_take(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
         """Play a take; see `TakePlay` for the rows."""
-        self._take, self._mode, self._stale = TakePlay(take, rows), "take", False
+        if self._take is not None:
+            self._take.close()
+        self._take, self._mode, self._stale = TakePlay(take, self.scene, rows), "take", False
+
+    def checked(self) -> tuple[Finding, ...]:
+        """Wait until the take is checked, and return its collisions in order of time.
+
+        Raises:
+            StudioError: if there is no take.
+        """
+        if self._take is None:
+            raise StudioError("there is no take; plan one first")
+        return self._take.check.wait()
 
     def live_take(self, seconds: float | None = None) -> Take:
         """Return the last seconds of the live scene as a take."""
         return self._live.take(seconds)
 
     def close(self) -> None:
-        """End the thread that plans."""
+        """End the threads that plan and look for collisions."""
         self._live.close()
+        if self._take is not None:
+            self._take.close()
 
     def _edit(self, event: StudioEvent) -> None:
+        before = self.scene
         if isinstance(event, events.RemovePeople) and event.character:
-            self._lived().remove([event.character])
-            return
-        if not self.stage.apply(event):
-            raise StudioError(f"'{events.name_of(type(event))}' is of no use here")
-        self._edition, self._stale = self._edition + 1, True
-        if isinstance(event, events.Choose):
+            self.stage.take_away(event.character, self._lived().pose(event.character))
+        else:
+            words = self.stage.apply(event)
+            if words is None:
+                raise StudioError(f"'{events.name_of(type(event))}' is of no use here")
+            if isinstance(event, events.Undo | events.Redo):
+                self._message = words
+        if self.scene is not before:
+            self._edition, self._stale = self._edition + 1, True
+        if isinstance(event, events.Choose) or _begins_anew(before, self.scene):
             self._restart()
         else:
-            self._tell_of(self._live.enter(self.scene))
+            self._tell_of(self._enter())
+        if self.scene is before:
+            return
         if self._mode == "take" and not (isinstance(event, events.MoveItem) and not event.done):
             try:
                 self.plan_take()
@@ -255,7 +232,16 @@ class StudioEngine:
         self._live = LivePlay(self.scene, self._say)
         self._mode, self._watch = "live", CollisionWatch()
         self._plans.clear()
-        self._tell_of(self._live.left_out)
+        self._tell_of(self._enter())
+
+    def _enter(self) -> tuple[str, ...]:
+        """Let the live scene be as it was edited and directed; return who has no room yet."""
+        return self._live.enter(self.scene, self.stage.state.orders, self.stage.state.gone)
+
+    def _troubles(self) -> tuple[StudioTrouble, ...]:
+        if isinstance(self._play, TakePlay):
+            return self._play.troubles()
+        return (*self._live.troubles(), *map(collision, self._watch.findings[-_MOST_TOLD:]))
 
     def _set_mode(self, mode: str) -> None:
         if mode == "take" and (self._take is None or self._stale):
@@ -275,17 +261,32 @@ class StudioEngine:
     def _tell_of(self, left_out: tuple[str, ...]) -> None:
         if left_out:
             some = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
-            self._message = f"no room yet, or of another kind than the others: {some}"
+            before = f"{self._message}; " if self._message else ""
+            self._message = f"{before}no room yet for {some}"
 
     def _figures(self) -> StudioFigures:
         if self._mode != "live":
-            return StudioFigures(characters=len(self._play.names), collisions=self._watch.collisions)
+            assert self._take is not None
+            arrived = len(self._take.take.names) - len(self._take.take.facts.get("failed") or {})
+            found = self._take.check.found
+            return StudioFigures(
+                characters=len(self._play.names), arrived=max(arrived, 0), collisions=len(found or ()),
+                checking=found is None,
+            )  # fmt: skip
         counts, plans = self._live.counts, 0.0
         if len(self._plans) > 1 and self._plans[-1][0] > self._plans[0][0]:
             plans = (self._plans[-1][1] - self._plans[0][1]) / (self._plans[-1][0] - self._plans[0][0])
         return StudioFigures(
-            counts.characters, counts.there, plans, counts.planning_ms, counts.evaluation_ms, self._watch.collisions
+            counts.characters, counts.there, plans, counts.planning_ms, counts.evaluation_ms, self._watch.count
         )
+
+
+def _begins_anew(before: Scene, scene: Scene) -> bool:
+    """Return whether planner, seed or libraries have changed, with which a live scene begins anew."""
+    known = {c.name: c.library for c in before.characters}
+    return (before.plan, before.seed, before.source.library) != (scene.plan, scene.seed, scene.source.library) or any(
+        known.get(c.name, c.library) != c.library for c in scene.characters
+    )
 
 
 def _progress(what: str, done: int, total: int | None) -> str:

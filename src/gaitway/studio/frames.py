@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,23 @@ class StudioRoute(NamedTuple):
 
 
 @dataclass(frozen=True)
+class StudioTrouble:
+    """Something that is not as it should be: somebody who cannot get on, or a collision."""
+
+    kind: Literal["stuck", "not arrived", "no room", "collision"]
+    names: tuple[str, ...]
+    """Who; two characters where they are in one another."""
+    reason: str
+    """Why, in words."""
+    time: float
+    """Time at which it began [s]."""
+    end: float | None = None
+    """Time at which it was over [s]; None if it is not, or goes on to the end of the take."""
+    place: tuple[float, float, float] | None = None
+    """Where; None where the characters themselves are."""
+
+
+@dataclass(frozen=True)
 class StudioFigures:
     """Figures of the latest frames."""
 
@@ -50,7 +67,10 @@ class StudioFigures:
     evaluation_ms: float = 0.0
     """For one frame."""
     collisions: int = 0
-    """Number of times in the last seconds that two discs met, or a root was in an obstacle."""
+    """Number of collisions by the definition of audits, each counted once: since the live scene began, or in the whole
+    take."""
+    checking: bool = False
+    """Whether the collisions of a take are still being looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +97,10 @@ class StudioFrame:
     """Number of edits so far; when it changes the world must be drawn again."""
     message: str = ""
     """Message to the user, if any."""
+    troubles: tuple[StudioTrouble, ...] = ()
+    """Who cannot get on or does not arrive, and the latest collisions, each in order of time."""
+    preparing: bool = False
+    """Whether the scene is still being prepared, so that all stand where they start."""
 
 
 class StudioFront(Protocol):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from gaitway.core.errors import LiveError, StudioError
-from gaitway.live import Arrived, LiveCounts, LiveCrowd
+from gaitway.live import Arrived, LiveCounts, LiveCrowd, Refused, Stuck
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.studio.frames import StudioRoute
+from gaitway.studio.frames import StudioRoute, StudioTrouble
+from gaitway.studio.stage import Place, Pose
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
 
@@ -23,6 +25,8 @@ _AGAIN = 1.0
 """Time between attempts to put characters in for which there was no room [s]."""
 _RENEWED = 0.3
 """Time between new goals of a character that is driven [s]."""
+_NOBODY: Mapping[str, Pose] = MappingProxyType({})
+_NOTHING: Mapping[str, Place] = MappingProxyType({})
 
 
 class LivePlay:
@@ -44,7 +48,10 @@ class LivePlay:
         self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
         self._asked: dict[str, tuple[float, float]] = {}
+        self._gone: Mapping[str, Pose] = {}
+        self._back: dict[str, Pose] = {}
         self._outside: list[Character] = []
+        self._refused: dict[str, str] = {}
         self._tried = 0.0
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=scene.seed)
         for library in dict.fromkeys(_plain(c.library) for c in scene.characters) or (LibraryRef(),):
@@ -67,18 +74,34 @@ class LivePlay:
         """What has happened so far."""
         return self.crowd.counts
 
-    def enter(self, scene: Scene) -> tuple[str, ...]:
+    def enter(
+        self, scene: Scene, orders: Mapping[str, Place] = _NOTHING, gone: Mapping[str, Pose] = _NOBODY
+    ) -> tuple[str, ...]:
         """Take the world and the characters of a scene: new characters come in, others go.
+
+        Args:
+            scene: the scene.
+            orders: where characters are to go that shall not go where the scene says: x, y [m], by name.
+            gone: who is left out. Whoever is no longer comes back where it was then, if there is room.
 
         Returns:
             Names of the characters for which there is no room yet.
         """
         if scene.world is not self.crowd.world:
             self.crowd.set_world(scene.world)
-        wanted = {c.name: c for c in scene.characters}
+        wanted = {c.name: c for c in scene.characters if c.name not in gone}
         self.remove([name for name in self.crowd.names if name not in wanted])
-        self._send([c for name, c in wanted.items() if name in self.crowd and self._asked.get(name) != c.goal])
-        self._asked = {name: c.goal for name, c in wanted.items()}
+        self._back |= {name: pose for name, pose in self._gone.items() if name not in gone}
+        self._gone = gone
+        asked = {name: orders.get(name, c.goal) for name, c in wanted.items()}
+        changed = [name for name in wanted if name in self.crowd and self._asked.get(name) != asked[name]]
+        for name in (name for name in wanted if name not in self.crowd or name in changed):
+            place, character = orders.get(name), wanted[name]
+            self._ends[name] = (character.start[:2], character.goal) if place is None else (place, place)
+            self._driven.pop(name, None)
+        if changed:
+            self.crowd.send(changed, [asked[name] for name in changed])
+        self._asked = asked
         self._outside = [c for name, c in wanted.items() if name not in self.crowd]
         self._let_in()
         return tuple(c.name for c in self._outside)
@@ -101,12 +124,24 @@ class LivePlay:
         except LiveError as problem:
             raise StudioError(str(problem)) from None
         self._driven.pop(name, None)
-        self._ends[name] = ((x, y), (x, y))
+        self._ends[name], self._asked[name] = ((x, y), (x, y)), (x, y)
 
-    def drive(self, name: str, forward: float, turn: float) -> None:
-        """Let a character be driven by keys; see `events.Drive`."""
+    def drive(self, name: str, forward: float, turn: float) -> Place | None:
+        """Let a character be driven by keys, see `events.Drive`; return where it comes to rest if it is to stop."""
         self._check(name)
-        self._driven[name] = (forward, turn, -math.inf)
+        if forward or turn:
+            self._driven[name] = (forward, turn, -math.inf)
+            return None
+        x, y, heading = self.pose(name)
+        place = self._clipped(x + _STOP * math.cos(heading), y + _STOP * math.sin(heading))
+        self.set_goal(name, *place)
+        return place
+
+    def pose(self, name: str) -> Pose:
+        """Return where a character is, x, y [m], and where the move that it is in leads it [rad]."""
+        self._check(name)
+        x, y = self.crowd.positions(name)[0, :2].tolist()
+        return x, y, self.crowd.plan(name).steps[0].pose[2]
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]."""
@@ -114,7 +149,23 @@ class LivePlay:
             self._let_in()
         self._steer()
         self.crowd.step(dt)
-        self._turn_round()
+        self._hear()
+
+    def troubles(self) -> tuple[StudioTrouble, ...]:
+        """Return who cannot get on, or has no room to come in, and why."""
+        stuck = [
+            StudioTrouble(
+                "stuck", (event.name,), event.reason, event.time - event.seconds, place=(*event.position, 0.0)
+            )
+            for event in self.crowd.hindered()
+            if isinstance(event, Stuck)
+        ]
+        outside = [
+            StudioTrouble("no room", (c.name,), self._refused.get(c.name, "there is no room at its start"), self._tried,
+                          place=(*c.start[:2], 0.0))
+            for c in self._outside
+        ]  # fmt: skip
+        return (*stuck, *outside)
 
     def joints(self) -> tuple[Joints, ...]:
         """Return world positions and rotations of all joints now, one part for each library."""
@@ -147,30 +198,21 @@ class LivePlay:
         if name not in self.crowd:
             raise StudioError(f"no character here is called '{name}'")
 
-    def _send(self, characters: list[Character]) -> None:
-        """Send characters to the new goals that the scene has for them."""
-        for character in characters:
-            self._ends[character.name] = (character.start[:2], character.goal)
-            self._driven.pop(character.name, None)
-        if characters:
-            self.crowd.send([c.name for c in characters], [c.goal for c in characters])
-
     def _let_in(self) -> None:
         """Put the characters in that are outside, each if there is room where it starts."""
         self._tried = self.time
         for library in dict.fromkeys(_plain(c.library) for c in self._outside):
             some = [c for c in self._outside if _plain(c.library) == library]
-            ids = self.crowd.add_many(
-                [c.start for c in some], [c.goal for c in some], names=[c.name for c in some], library=library
-            )
-            for character, number in zip(some, ids.tolist(), strict=True):
-                if number >= 0:
-                    self._ends[character.name] = (character.start[:2], character.goal)
+            places = [self._back.pop(c.name, c.start) for c in some]
+            goals = [self._ends[c.name][1] for c in some]
+            self.crowd.add_many(places, goals, names=[c.name for c in some], library=library)
         self._outside = [c for c in self._outside if c.name not in self.crowd]
 
-    def _turn_round(self) -> None:
-        """Send the characters that have arrived back where they came from."""
-        there = [event.name for event in self.crowd.events() if isinstance(event, Arrived) and event.name in self.crowd]
+    def _hear(self) -> None:
+        """Send the characters that have arrived back where they came from, and note who was refused and why."""
+        told = self.crowd.events()
+        self._refused |= {event.name: event.reason for event in told if isinstance(event, Refused)}
+        there = [event.name for event in told if isinstance(event, Arrived) and event.name in self.crowd]
         going = [name for name in there if name not in self._driven and self._ends[name][0] != self._ends[name][1]]
         for name in going:
             start, goal = self._ends[name]
@@ -181,13 +223,11 @@ class LivePlay:
     def _steer(self) -> None:
         """Put the goals of the characters that are driven ahead of them."""
         for name, (forward, turn, when) in self._driven.items():
-            if self.time - when < _RENEWED or (when > -math.inf and forward == turn == 0.0):
+            if self.time - when < _RENEWED:
                 continue
-            x, y = self.crowd.positions(name)[0, :2].tolist()
-            heading = self.crowd.plan(name).steps[0].pose[2]
+            x, y, heading = self.pose(name)
             away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
-            lead = _LEAD if forward or turn else _STOP
-            self.crowd.send(name, self._clipped(x + lead * math.cos(away), y + lead * math.sin(away)))
+            self.crowd.send(name, self._clipped(x + _LEAD * math.cos(away), y + _LEAD * math.sin(away)))
             self._driven[name] = (forward, turn, self.time)
 
     def _clipped(self, x: float, y: float) -> tuple[float, float]:

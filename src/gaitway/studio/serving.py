@@ -13,7 +13,7 @@ from pathlib import Path
 
 import viser
 
-from gaitway.core.errors import GaitwayError, StudioError
+from gaitway.core.errors import FormatError, GaitwayError, StudioError
 from gaitway.core.warming import expect
 from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
@@ -22,6 +22,7 @@ from gaitway.studio.engine import FPS
 from gaitway.studio.page.page import StudioPage
 from gaitway.studio.page.server import LocalServer
 from gaitway.studio.session import StudioSession, failure
+from gaitway.studio.waiting import Opening
 from gaitway.take.model import Take
 from gaitway.take.storage import save_take
 
@@ -35,6 +36,8 @@ _SAVED = 2.0
 """Least time between two files that viewers save [s]."""
 _ALONE = 0.1
 """Time to sleep while there is no viewer [s]."""
+_MOMENT = 0.05
+"""Time to sleep while a scene is prepared [s]."""
 _MINUTES = 2.0
 """Length of a live take that is saved [min]."""
 _LATE = 0.25
@@ -45,7 +48,6 @@ class Studio:
     """A session on a page. This class is **mutable**; all methods but `stop` must be called from one thread.
 
     Attributes:
-        session: what happens.
         page: what is seen.
         port: where.
         folder: where files are saved, each kind in a folder of its own, and nowhere else.
@@ -61,7 +63,7 @@ class Studio:
         folder: str | Path | None = None,
         record: str | Path | None = None,
     ) -> None:
-        """Serve a scene.
+        """Serve a scene. The place and the people are shown at once; they live as soon as all is prepared.
 
         Args:
             scene: the place and who wants to be where.
@@ -84,6 +86,8 @@ class Studio:
         self._lock = threading.Lock()
         """Kept by who reads or changes what viewers want, for their messages come in other threads."""
         self._saving, self._saved, self._stopped = False, -_SAVED, False
+        self._entering = threading.RLock()
+        """Kept by who begins a session."""
         try:
             server = LocalServer(host, port)
         except OSError as problem:
@@ -94,10 +98,32 @@ class Studio:
             self.page = StudioPage(server)
             self.page.panel.on_open(self._open_later)
             self.page.panel.on_save(self._save_later)
-            self.session = self._began(scene)
+            if self._record is not None:
+                _check_writable(self._record)
+            self._session: StudioSession | None = None
+            self._opening: Opening | None = self._prepare(scene)
         except BaseException:
             server.stop()
             raise
+
+    @property
+    def session(self) -> StudioSession:
+        """What happens; this waits while the first scene is prepared.
+
+        Raises:
+            GaitwayError: if it cannot be lived.
+        """
+        with self._entering:
+            if self._session is None:
+                assert self._opening is not None
+                self._enter(self._opening)
+            assert self._session is not None
+            return self._session
+
+    @property
+    def ready(self) -> bool:
+        """Whether the scene that was opened last is prepared."""
+        return self._opening is None
 
     @property
     def address(self) -> str:
@@ -113,6 +139,9 @@ class Studio:
         """
         due, done = time.perf_counter(), 0
         while not self._stopped and (ticks is None or done < ticks):
+            if self._prepares(alone):
+                due = time.perf_counter()
+                continue
             for task in self._taken():
                 self._survive(task)
             if not (alone or self._server.get_clients()):
@@ -134,7 +163,10 @@ class Studio:
 
     def close(self) -> None:
         """End the session and the server."""
-        self.session.close()
+        if self._opening is not None:
+            self._opening.close()
+        if self._session is not None:
+            self._session.close()
         self._server.stop()
 
     def save(self, what: str, name: str, *, replace: bool = False) -> Path:
@@ -187,8 +219,43 @@ class Studio:
             return engine.take
         return engine.live_take(60.0 * _MINUTES)
 
-    def _began(self, scene: Scene) -> StudioSession:
-        session = StudioSession(scene, self.page)
+    def _prepare(self, scene: Scene) -> Opening:
+        """Show a scene in which all stand, and prepare it meanwhile."""
+        self.page.show_place(scene)
+        return Opening(scene, self.page.tell, self.page.show)
+
+    def _prepares(self, alone: bool) -> bool:
+        """Wait a moment for the scene that is being prepared, if there is one; enter it when it is ready."""
+        opening = self._opening
+        if opening is None:
+            return False
+        if not (alone or opening.done):
+            time.sleep(_MOMENT)
+            return True
+        with self._entering:
+            if self._opening is not None:
+                self._enter(self._opening)
+        return True
+
+    def _enter(self, opening: Opening) -> None:
+        """Begin the session of a scene that is prepared, in place of the one before."""
+        before = self._session
+        try:
+            made = self._began(opening)
+        except Exception as problem:
+            self._opening = None
+            if before is None:
+                raise
+            self.page.show_place(before.engine.scene)
+            self.page.tell(failure(problem))
+            return
+        self._session, self._opening = made, None
+        if before is not None:
+            before.close()
+        self.page.tell("")
+
+    def _began(self, opening: Opening) -> StudioSession:
+        session = StudioSession(opening.scene, self.page, engine=opening.engine())
         try:
             if self._record is not None:
                 place, number = self._record, 2
@@ -207,9 +274,8 @@ class Studio:
             self._wanted["open"] = partial(self._open, name)
 
     def _open(self, name: str) -> None:
-        self.page.tell(f"opening {name} ...")
-        before, self.session = self.session, self._began(load_scene(name))
-        before.close()
+        scene = load_scene(name)
+        self._opening = self._prepare(scene)
 
     def _save_later(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool = False) -> None:
         """Save a file after this frame, unless one was saved just now, is being saved or waits already."""
@@ -315,3 +381,16 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise StudioError(f"no folder '{folder}' can be made: {problem.strerror or problem}; name another") from None
+
+
+def _check_writable(path: Path) -> None:
+    """Check that a record can be written.
+
+    Raises:
+        FormatError: if it cannot be.
+    """
+    try:
+        with path.open("ab"):
+            pass
+    except OSError as problem:
+        raise FormatError(path, f"cannot be written: {problem.strerror or problem}") from None

@@ -58,10 +58,24 @@ class StudioSession:
         failures: errors that ticks and events survived.
     """
 
-    def __init__(self, scene: Scene, front: StudioFront | None = None, say: Say | None = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        front: StudioFront | None = None,
+        say: Say | None = None,
+        engine: StudioEngine | None = None,
+    ) -> None:
+        """Begin.
+
+        Args:
+            scene: the place and who wants to be where.
+            front: who is shown what happens.
+            say: called with what is being done while it takes long; the front is told if left out.
+            engine: an engine of that scene that is made already.
+        """
         self.front: StudioFront = front or NullFront()
         self._first = scene
-        self.engine = StudioEngine(scene, say or self.front.tell)
+        self.engine = engine or StudioEngine(scene, say or self.front.tell)
         self.selected = ""
         self.dropped, self.failures, self._told, self._failed = 0, 0, "", ""
         self._waiting: deque[StudioEvent] = deque()

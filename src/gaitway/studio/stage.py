@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.scene.model import SceneModel
@@ -23,7 +26,19 @@ from gaitway.studio.events import (
 )
 
 MOST_EDITS = 200
-"""Number of edits that can be undone."""
+"""Number of commands that can be undone."""
+Place = tuple[float, float]
+Pose = tuple[float, float, float]
+
+
+class StageState(NamedTuple):
+    """All that commands change: the scene, and what live characters were told apart from it."""
+
+    model: SceneModel
+    orders: Mapping[str, Place] = MappingProxyType({})
+    """Where characters were sent that are not to go where the scene says: x, y [m], by name."""
+    gone: Mapping[str, Pose] = MappingProxyType({})
+    """Where characters were that were taken away: x, y [m] and heading [rad], by name."""
 
 
 class StudioStage:
@@ -31,43 +46,77 @@ class StudioStage:
 
     Attributes:
         scene: as it is now.
+        state: the scene's model, and what live characters were told.
     """
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._before: list[SceneModel] = []
-        self._after: list[SceneModel] = []
+        self.state = StageState(scene.source)
+        self._before: list[tuple[StageState, str]] = []
+        self._after: list[tuple[StageState, str]] = []
         self._dragging = ""
 
     @property
     def model(self) -> SceneModel:
         """The model of the scene file."""
-        return self.scene.source
+        return self.state.model
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an edit to undo."""
+        """Whether there is a command to undo."""
         return bool(self._before)
 
-    def apply(self, event: StudioEvent) -> bool:
-        """Apply an event; return whether it was an edit.
+    def apply(self, event: StudioEvent) -> str | None:
+        """Apply an event; return what was done or undone, in words, or None if the event is no edit.
 
         Raises:
             StudioError: if it leads to a scene that does not hold together; nothing has changed then.
         """
         if isinstance(event, Undo | Redo):
-            self._turn_back(event)
-            return True
+            return self._turn_back(event)
         model = self._edited(event)
         if model is None:
-            return False
+            return None
         scene = self._built(model)
         dragged = event.item if isinstance(event, MoveItem) else ""
+        words = _words(event)
         if not (dragged and dragged == self._dragging):
-            self._before = [*self._before[1 - MOST_EDITS :], self.model]
+            self._keep(words)
         self._dragging = dragged if isinstance(event, MoveItem) and not event.done else ""
-        self._after, self.scene = [], scene
-        return True
+        self._after = []
+        goals = {c.name: c.goal for c in self.scene.characters}
+        same = {c.name for c in scene.characters if goals.get(c.name) == c.goal}
+        if isinstance(event, Choose):  # which begins anew
+            same = set()
+        self.state = StageState(
+            model,
+            {name: place for name, place in self.state.orders.items() if name in same},
+            {name: pose for name, pose in self.state.gone.items() if name in same},
+        )
+        self.scene = scene
+        return words
+
+    def order(self, name: str, place: Place) -> None:
+        """Note that a live character was sent elsewhere."""
+        self._note(self.state._replace(orders={**self.state.orders, name: place}), f"{name} sent elsewhere")
+
+    def take_away(self, name: str, pose: Pose) -> None:
+        """Note that a live character was taken away from where it was."""
+        orders = {other: place for other, place in self.state.orders.items() if other != name}
+        state = StageState(self.state.model, orders, {**self.state.gone, name: pose})
+        self._note(state, f"{name} taken away")
+
+    def begin_anew(self) -> None:
+        """Note that all live characters are back where the scene has them."""
+        if self.state.orders or self.state.gone:
+            self._note(StageState(self.state.model), "begun anew")
+
+    def _note(self, state: StageState, words: str) -> None:
+        self._keep(words)
+        self._dragging, self._after, self.state = "", [], state
+
+    def _keep(self, words: str) -> None:
+        self._before = [*self._before[1 - MOST_EDITS :], (self.state, words)]
 
     def _edited(self, event: StudioEvent) -> SceneModel | None:
         """Return the model after an edit, or None if the event is no edit."""
@@ -96,14 +145,17 @@ class StudioStage:
             number += 1
         return f"group-{number}"
 
-    def _turn_back(self, event: Undo | Redo) -> None:
-        source, target = (self._before, self._after) if isinstance(event, Undo) else (self._after, self._before)
+    def _turn_back(self, event: Undo | Redo) -> str:
+        undo = isinstance(event, Undo)
+        source, target = (self._before, self._after) if undo else (self._after, self._before)
         if not source:
-            raise StudioError(f"nothing to {'undo' if isinstance(event, Undo) else 'redo'}")
-        scene = self._built(source[-1])
-        target.append(self.model)
+            raise StudioError(f"nothing to {'undo' if undo else 'redo'}")
+        state, words = source[-1]
+        scene = self.scene if state.model is self.model else self._built(state.model)
+        target.append((self.state, words))
         source.pop()
-        self._dragging, self.scene = "", scene
+        self._dragging, self.scene, self.state = "", scene, state
+        return f"{'undone' if undo else 'done again'}: {words}"
 
     def _built(self, model: SceneModel) -> Scene:
         folder: Path = self.scene.folder
@@ -113,3 +165,20 @@ class StudioStage:
             raise
         except GaitwayError as problem:
             raise StudioError(str(problem)) from None
+
+
+def _words(event: StudioEvent) -> str:
+    """Return what an edit does, as users read it."""
+    if isinstance(event, MoveItem):
+        return "a thing moved"
+    if isinstance(event, AddItem):
+        return f"a {event.shape} put there"
+    if isinstance(event, RemoveItem):
+        return "a thing taken away"
+    if isinstance(event, MoveGoal):
+        return "the goal of a group moved"
+    if isinstance(event, AddPeople):
+        return f"{event.count} people added"
+    if isinstance(event, RemovePeople):
+        return f"{event.count} people taken away"
+    return "planner, library or seed chosen"

@@ -2,18 +2,65 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gaitway.audit import Finding, find_collisions
 from gaitway.core.errors import StudioError
-from gaitway.studio.frames import StudioRoute
+from gaitway.scene.scene import Scene
+from gaitway.studio.frames import StudioRoute, StudioTrouble
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
 
 _SPACING = 0.2
 """Time between the points of a route that is drawn [s]."""
+_LOG = logging.getLogger(__name__)
+
+
+class _Closed(Exception):
+    """Nobody wants to know any more."""
+
+
+class TakeCheck:
+    """The search for collisions of a take, on a thread of its own. This class is **mutable**."""
+
+    def __init__(self, take: Take, scene: Scene) -> None:
+        self._found: tuple[Finding, ...] | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._search, args=(take, scene), daemon=True, name="take check")
+        self._thread.start()
+
+    @property
+    def found(self) -> tuple[Finding, ...] | None:
+        """The collisions in order of time; None while they are looked for."""
+        return self._found
+
+    def wait(self) -> tuple[Finding, ...]:
+        """Wait for the end of the search, and return the collisions."""
+        self._thread.join()
+        return self._found or ()
+
+    def close(self) -> None:
+        """Give the search up."""
+        self._closed = True
+
+    def _search(self, take: Take, scene: Scene) -> None:
+        try:
+            self._found = find_collisions(take, scene.world, progress=self._go_on)
+        except _Closed:
+            self._found = ()
+        except Exception:  # the take itself can be played all the same
+            _LOG.exception("studio: the take could not be checked")
+            self._found = ()
+
+    def _go_on(self, what: str, done: int, total: int | None) -> None:
+        del what, done, total
+        if self._closed:
+            raise _Closed
 
 
 class TakePlay:
@@ -22,17 +69,21 @@ class TakePlay:
     Attributes:
         take: what is played.
         time: now [s].
+        check: the search for its collisions.
     """
 
-    def __init__(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Begin at the beginning of a take.
+    def __init__(self, take: Take, scene: Scene, rows: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Begin at the beginning of a take, and look for its collisions meanwhile.
 
         Args:
             take: what is played.
+            scene: the scene that it was planned for.
             rows: how each character fared when it was planned, as `planning.Planned.rows` tells.
         """
         self.take, self.time = take, 0.0
         self._planned = {str(row["character"]): row for row in rows}
+        self._failed = self._not_arrived(scene)
+        self.check = TakeCheck(take, scene)
 
     @property
     def length(self) -> float:
@@ -55,6 +106,14 @@ class TakePlay:
     def joints(self) -> tuple[Joints, ...]:
         """Return world positions and rotations of all joints now, one part for each skeleton."""
         return self.take.joints(self.time)
+
+    def troubles(self) -> tuple[StudioTrouble, ...]:
+        """Return who does not arrive, and why, and the collisions that were found so far."""
+        return (*self._failed, *map(collision, self.check.found or ()))
+
+    def close(self) -> None:
+        """End the search for collisions."""
+        self.check.close()
 
     def behavior(self, name: str) -> str:
         """Return the behaviour of a character now."""
@@ -80,6 +139,22 @@ class TakePlay:
             row.get("search_ms", 0.0),
         )  # fmt: skip
 
+    def _not_arrived(self, scene: Scene) -> tuple[StudioTrouble, ...]:
+        """Return who does not arrive, with the reason that planning gave, and when and where it ends instead."""
+        failed: Mapping[str, str] = self.take.facts.get("failed") or {}
+        starts = {c.name: c.start for c in scene.characters}
+        out = []
+        for name, reason in failed.items():
+            row = self._planned.get(name, {})
+            if name in self.take.names:
+                who = self._number(name)
+                began = max(float(row.get("arrives_s") or 0.0), self.take.start(who))
+                x, y = self.take.planar([self.take.ends[who]], [who])[0, 0, :2].tolist()
+                out.append(StudioTrouble("not arrived", (name,), reason, began, place=(x, y, 0.0)))
+            elif name in starts:
+                out.append(StudioTrouble("not arrived", (name,), reason, 0.0, place=(*starts[name][:2], 0.0)))
+        return tuple(sorted(out, key=lambda one: one.time))
+
     def _number(self, name: str) -> int:
         if name not in self.take.names:
             raise StudioError(f"no character here is called '{name}'")
@@ -92,3 +167,11 @@ class TakePlay:
     def _behavior(self, row: int) -> str:
         number = int(self.take.segments.behavior[row])
         return self.take.behaviors[number] if number >= 0 else self.take.clips[int(self.take.segments.clip[row])].name
+
+
+def collision(finding: Finding) -> StudioTrouble:
+    """Return a finding of the audit as the studio shows it."""
+    begin, end = finding.span or (finding.time, finding.time)
+    what = finding.part if len(finding.characters) > 1 else f"{finding.part} in {finding.obstacle}"
+    reason = f"{what.replace('_', ' ')}, {100.0 * finding.value:.0f} cm deep"
+    return StudioTrouble("collision", finding.characters, reason, begin, end, finding.place)

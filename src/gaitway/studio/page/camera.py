@@ -14,11 +14,11 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
 from gaitway.studio.page.server import sent_to
 
-_FIELD = 0.9
-"""Angle of view from bottom to top [rad]."""
+_FIELD = 0.5
+"""Angle of view from bottom to top [rad]; a wider one lets people lean outwards at the sides."""
 _ABOVE = np.array([-0.12, -0.80, 0.72])
 """Direction from which the whole world is seen."""
-_BESIDE = np.array([-3.2, -4.2, 2.6])
+_BESIDE = np.array([-5.6, -7.4, 4.0])
 """Position of the camera at first, seen from the character that it follows [m]."""
 _PANEL = 345.0
 """Width that the panel covers [px]."""
@@ -28,7 +28,11 @@ _EVERY = 0.06
 """Time between two moves of a camera that follows [s]."""
 _DRIVING = 0.8
 """Time for which a key holds the camera's bearing, since the same keys move the browser's camera [s]."""
-_MARGIN = 2.5
+_HEIGHT = 2.0
+"""Height of what stands on the ground and is to be seen [m]."""
+_ROOM = 1.04
+"""Room around what is to be seen, as a multiple of it."""
+_MARGIN = 1.0
 """Margin around what is to be seen [m]."""
 
 
@@ -61,18 +65,11 @@ class PageCameras:
         self._followers.discard(client.client_id)
         if self._scene is None:
             return
-        low, high = seen(self._scene)
-        middle, size = 0.5 * (low + high), high - low
-        aspect, slope = min(max(client.camera.aspect, 0.5), 3.0), float(np.tan(0.5 * _FIELD))
-        away = np.array([0.0, -1e-3, 1.0]) if top else _ABOVE / np.linalg.norm(_ABOVE)
-        panel = min(_PANEL / max(client.camera.image_width, 1), 0.45)
-        free = aspect * (1.0 - panel)
-        reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.25 * size[1])
-        target = np.array([middle[0] + panel * reach * slope * aspect, middle[1], 0.0])
+        eye, target = framing(seen(self._scene), client.camera.aspect, client.camera.image_width, top)
         with sent_to(client):
             client.camera.fov = _FIELD
             client.camera.up_direction = (0.0, 0.0, 1.0)
-            client.camera.position = tuple(target + reach * away)
+            client.camera.position = tuple(eye)
             client.camera.look_at = tuple(target)
 
     def toggle(self, client: viser.ClientHandle) -> bool:
@@ -88,6 +85,15 @@ class PageCameras:
         if client.client_id not in self._followers and self._at is not None:
             self._followers.add(client.client_id)
             self._put(client, self._at, _BESIDE)
+
+    def fly(self, client: viser.ClientHandle, place: npt.ArrayLike) -> None:
+        """Let a viewer look at a place from near, from the side from which it looks now."""
+        self._followers.discard(client.client_id)
+        away = _offset(client)
+        flat = math.hypot(float(away[0]), float(away[1]))
+        near = math.hypot(_BESIDE[0], _BESIDE[1])
+        offset = _BESIDE if flat < 1e-3 else np.array([away[0] * near / flat, away[1] * near / flat, _BESIDE[2]])
+        self._put(client, np.asarray(place, dtype=np.float64), offset)
 
     def drive(self, client: viser.ClientHandle) -> None:
         """Follow the selected character while a viewer drives it, and keep the bearing for a while."""
@@ -124,8 +130,14 @@ class PageCameras:
         return chosen
 
     def _put(self, client: viser.ClientHandle, at: FloatArray, offset: FloatArray) -> None:
-        target = np.array([at[0], at[1], _CHEST])
+        """Let a viewer look at a place, which is then in the middle of what the panel leaves free."""
+        far = float(np.linalg.norm(offset))
+        aspect = min(max(client.camera.aspect, 0.5), 3.0)
+        right = np.array([-offset[1], offset[0], 0.0]) / max(math.hypot(offset[0], offset[1]), 1e-6)
+        aside = panel_share(client.camera.image_width) * far * math.tan(0.5 * _FIELD) * aspect
+        target = np.array([at[0], at[1], _CHEST]) + aside * right
         with sent_to(client):
+            client.camera.fov = _FIELD
             client.camera.position = tuple(target + offset)
             client.camera.look_at = tuple(target)
 
@@ -134,6 +146,44 @@ def _offset(client: viser.ClientHandle) -> FloatArray:
     """Return the vector from the point that a viewer looks at to the camera [m]; (3,)."""
     out: FloatArray = np.array(client.camera.position) - np.array(client.camera.look_at)
     return out
+
+
+def panel_share(width: float) -> float:
+    """Return the share of a page's width that the panel covers; width [px]."""
+    return min(_PANEL / max(width, 1.0), 0.45)
+
+
+def framing(
+    box: tuple[FloatArray, FloatArray], aspect: float, width: float, top: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return a camera that has a box on the ground and what stands on it in view, beside the panel.
+
+    Args:
+        box: low and high corner of the box [m]; (2,) each.
+        aspect: width of the page, as a multiple of its height.
+        width: width of the page [px].
+        top: whether to look from above.
+
+    Returns:
+        Positions of the camera and of the point that it looks at [m]; (3,) each.
+    """
+    (low, high), aspect = box, min(max(aspect, 0.5), 3.0)
+    away = np.array([0.0, -1e-3, 1.0]) if top else _ABOVE / np.linalg.norm(_ABOVE)
+    right = np.array([1.0, 0.0, 0.0]) if top else np.array([-away[1], away[0], 0.0]) / math.hypot(away[0], away[1])
+    up = np.cross(away, right)
+    corners = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (0.0, _HEIGHT)])
+    slope, covered = math.tan(0.5 * _FIELD), panel_share(width)
+    left, free = slope * aspect, slope * aspect * (1.0 - 2.0 * covered)  # slopes of what is seen to either side
+    target = np.array([*(0.5 * (low + high)), 0.0])
+    reach = 1.0
+    for _ in range(40):  # what is in the middle of the page depends on the distance, so both are found in turn
+        across, along, depth = (corners - target) @ right, (corners - target) @ up, (corners - target) @ away
+        need = np.maximum.reduce([-across / left, across / free, np.abs(along) / slope]) * _ROOM
+        reach = max(float((need + depth).max()), 1.0)
+        x, y = across / (reach - depth), along / (reach - depth)
+        aside, over = 0.5 * (x.max() + x.min() + left - free), 0.5 * (y.max() + y.min())
+        target = target + 0.7 * reach * (aside * right + over * up)
+    return target + reach * away, target
 
 
 def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:

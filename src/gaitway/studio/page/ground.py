@@ -12,14 +12,18 @@ from PIL import Image
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.studio.page.paint import TEXTURE, Pixels, flat_mesh, paving, room_picture, shadows, sky
+from gaitway.studio.tones import BACKDROP, FLOOR, SHADE, surface_color
 from gaitway.world.surface import terrain_surface
 from gaitway.world.world import World
 
-_MEADOW = (150, 162, 130)
-_SHADE = (52, 56, 72)
-_EDGE = (164, 158, 146)
+_EDGE = (190, 187, 181)
 _LIFTS = {"shadow": 0.012, "room": 0.02, "grid": 0.025}
 """Heights of layers over the ground, so that they do not flicker [m]."""
+
+
+def shadow_color() -> tuple[int, int, int]:
+    """Return the colour of the floor in shadow."""
+    return surface_color(FLOOR, 1.0 - SHADE)
 
 
 class PageGround:
@@ -60,7 +64,7 @@ class PageGround:
         corners = np.array([[x0 - far, y0 - far], [x1 + far, y0 - far], [x1 + far, y1 + far], [x0 - far, y1 + far]])
         self._scene.add_mesh_simple(
             "/meadow", np.column_stack([corners, np.full(4, low - 0.06)]), np.array([[0, 1, 2], [0, 2, 3]]),
-            color=_MEADOW, cast_shadow=False, receive_shadow=False,
+            color=surface_color(BACKDROP), cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
         rim = self._on_ground(_dense(np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]])), 0.01)
         self._scene.add_line_segments("/edge", np.stack([rim[:-1], rim[1:]], axis=1), _EDGE, thickness=0.08)
@@ -74,7 +78,7 @@ class PageGround:
         vertices, faces = flat_mesh(shadows(world), _LIFTS["shadow"])
         if len(faces):
             self._shadow = self._scene.add_mesh_simple(
-                "/shadow", vertices, faces, color=_SHADE, opacity=0.22, side="double", cast_shadow=False,
+                "/shadow", vertices, faces, color=shadow_color(), side="double", cast_shadow=False,
                 receive_shadow=False,
             )  # fmt: skip
 

@@ -15,8 +15,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.people import Heights
+from gaitway.studio.tones import copied_color, surface_color
 
-_GOAL, _RING = (28, 128, 80), (196, 72, 0)
+_GOAL, _RING = surface_color("#2f9e63"), copied_color("#f08a1e")
 _TRAIL, _PLAN = (36, 62, 122), (128, 62, 26)
 _LIFT = 0.035
 """Height of lines over the ground [m]."""
@@ -48,7 +49,7 @@ class PageRoute:
         self._scene, self._send = server.scene, send
         self._ring: viser.BatchedMeshHandle | None = None
         self._line: viser.LineSegmentsHandle | None = None
-        self._goal: viser.IcosphereHandle | None = None
+        self._goal: viser.MeshHandle | None = None
         self._words: list[viser.LabelHandle] = []
         self._said: tuple[tuple[str, float, float], ...] = ()
         self._handle: int | None = None
@@ -83,7 +84,7 @@ class PageRoute:
         place = np.array([[at[0], at[1], _height(heights, at) + _LIFT]])
         if self._ring is None:
             # a batch of one, as people are: then both are drawn in the same frame of a slow browser
-            vertices, faces = _annulus(0.40, 0.47)
+            vertices, faces = annulus(0.40, 0.47)
             self._ring = self._scene.add_batched_meshes_simple(
                 "/way/ring", vertices, faces, np.array([[1.0, 0.0, 0.0, 0.0]]), place, batched_colors=_RING,
                 lod="off", cast_shadow=False, receive_shadow=False,
@@ -112,12 +113,14 @@ class PageRoute:
                 self._goal = None
             return
         if self._goal is None:
-            self._goal = self._scene.add_icosphere(
-                "/way/goal", 0.28, _GOAL, subdivisions=2, cast_shadow=False, receive_shadow=False
-            )
+            vertices, faces = _target()
+            self._goal = self._scene.add_mesh_simple(
+                "/way/goal", vertices, faces, color=_GOAL, side="double", flat_shading=True, cast_shadow=False,
+                receive_shadow=False,
+            )  # fmt: skip
             self._goal.on_drag("left")(self._drag)
         if self._handle is None:
-            self._goal.position = (*goal, _height(heights, np.array(goal)) + 0.3)
+            self._goal.position = (*goal, _height(heights, np.array(goal)) + _LIFT)
 
     def _show_words(self, labels: tuple[tuple[str, float, float], ...], heights: Heights) -> None:
         if labels == self._said:
@@ -136,7 +139,7 @@ class PageRoute:
                 )
                 self._words.append(label)
 
-    async def _drag(self, event: viser.SceneNodeDragEvent[viser.IcosphereHandle]) -> None:
+    async def _drag(self, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
         eye, to = np.array(event.client.camera.position), np.array(event.end_position)
         x, y = on_level(eye, to, float(event.target.position[2])).tolist()
         if not (math.isfinite(x) and math.isfinite(y)):
@@ -260,7 +263,7 @@ def plain_words(behavior: str) -> str:
     return behavior.replace("_", " ")
 
 
-def _annulus(inner: float, outer: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
+def annulus(inner: float, outer: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
     """Return a flat ring as vertices (V, 3) and faces (T, 3)."""
     angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(_SIDES)])
@@ -269,6 +272,13 @@ def _annulus(inner: float, outer: float) -> tuple[npt.NDArray[np.float32], npt.N
     upper = np.column_stack([first, second + _SIDES, second])
     vertices = np.concatenate([inner * circle, outer * circle]).astype(np.float32)
     return vertices, np.concatenate([lower, upper]).astype(np.uint32)
+
+
+def _target() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
+    """Return the mark of a goal, flat on the ground so that it hides nobody's legs: a disc and a ring about it."""
+    parts = [annulus(1e-3, 0.26), annulus(0.38, 0.48)]
+    faces = [part[1] + number * len(part[0]) for number, part in enumerate(parts)]
+    return np.concatenate([part[0] for part in parts]), np.concatenate(faces).astype(np.uint32)
 
 
 def _height(heights: Heights, at: FloatArray) -> float:

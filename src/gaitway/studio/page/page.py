@@ -14,8 +14,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
+from gaitway.studio.edits import item_names
 from gaitway.studio.events import SetGoal, StudioEvent
-from gaitway.studio.frames import StudioFrame, StudioRoute
+from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.page.camera import PageCameras, ground_point
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.goals import GoalMarks
@@ -24,7 +25,9 @@ from gaitway.studio.page.panel import THINGS, PagePanel
 from gaitway.studio.page.people import PagePeople
 from gaitway.studio.page.place import PlaceView
 from gaitway.studio.page.server import LocalServer
+from gaitway.studio.page.troubles import TroubleMarks
 from gaitway.studio.session import StudioSession
+from gaitway.studio.tones import add_lights
 
 Action = Callable[[viser.ClientHandle], object]
 _AGAIN = 0.5
@@ -125,18 +128,21 @@ class StudioPage:
         self._session: StudioSession | None = None
         self._scene: Scene | None = None
         self._roots: dict[str, FloatArray] = {}
-        self._slow, self._left_out = 0.0, False
+        self._slow, self._left_out, self._marked, self._preparing = 0.0, False, False, True
+        self._awaited: frozenset[str] | None = None
+        """Things that there were when one more was put; the new one is to be selected."""
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
         self.cameras, self.windows = PageCameras(server), PageWindows()
         self._people = PagePeople(server, self._select)
         self._place = PlaceView(server, self.post, self.select_item)
         self._way = PageRoute(server, self._send)
         self._traces, self._names = PageTraces(server), PageNames(server)
+        self._troubles = TroubleMarks(server)
         self._goals = GoalMarks(server, self.post, self.tell)
         self.panel = PagePanel(server, self.post, self)
         self._keys = PageKeys(server, self)
         server.scene.set_up_direction("+z")
-        server.scene.configure_default_lights(True, cast_shadow=False)
+        add_lights(server)
         server.scene.on_click()(self._on_ground)
         server.on_client_connect(self.look)
         server.on_client_disconnect(self._leave)
@@ -144,12 +150,18 @@ class StudioPage:
     def attach(self, session: StudioSession) -> None:
         """Take a session to show and to post to."""
         self._session = session
+        self._preparing = False
 
     def show_place(self, scene: Scene) -> None:
-        """Draw the world of a scene."""
+        """Draw the world of a scene; a thing that was put just now is selected."""
         self._scene = scene
+        names = item_names(scene.source)
+        new = [name for name in names if self._awaited is not None and name not in self._awaited]
+        self._awaited = None
         with self._server.atomic():
             self._place.show(scene)
+            if new or (self.item and self.item not in names):
+                self.select_item(new[-1] if new else "")
             self._place.ring(self.item)
             self._goals.enter(scene, self._heights)
         self.panel.show_scene(scene)
@@ -162,13 +174,19 @@ class StudioPage:
         if self._left_out:
             self.dropped += 1
             return
+        self._preparing = frame.preparing
         began = time.perf_counter()
         roots = np.concatenate([np.empty((0, 3)), *(some.positions[:, 0] for some in frame.joints)])
         self._roots = dict(zip(frame.names, roots, strict=True))
         with self._server.atomic():
-            self._people.show(frame.joints, frame.names, self._heights)
+            level = self._scene is not None and self._scene.world.terrain is None
+            self._people.show(frame.joints, frame.names, self._heights, level)
             self._place.move(frame.movers)
             self._goals.look()
+            if frame.troubles or self._marked:
+                tops = [some.positions[:, :, 2].max(axis=1) for some in frame.joints]
+                self._troubles.show(frame, roots, np.concatenate([np.empty(0), *tops]), self._heights)
+                self._marked = bool(frame.troubles)
             self._traces.note(frame.time, frame.names, roots[:, :2])
             if began - self._slow > _SLOW:
                 self._slow = began
@@ -192,8 +210,10 @@ class StudioPage:
 
     def post(self, event: StudioEvent) -> None:
         """Post an event to the session."""
-        if self._session is not None:
+        if self._session is not None and not self._preparing:
             self._session.post(event)
+        else:
+            self.tell("the scene is being prepared; in a moment")
 
     def selected(self) -> str:
         """Return the name of the selected character, or ""."""
@@ -210,6 +230,23 @@ class StudioPage:
     def shown(self) -> list[tuple[int, FloatArray]]:
         """Return joints, and where they are drawn (N, 3) [m]."""
         return self._people.shown()
+
+    def visit(self, trouble: StudioTrouble, client: viser.ClientHandle) -> None:
+        """Let a viewer see a trouble: its moment in a take, and the place."""
+        if self._session is not None and self._session.engine.mode == "take":
+            self.post(events.Pause())
+            self.post(events.Scrub(trouble.time))
+        here = trouble.names[0]
+        if here in self._roots:
+            self._select(here)
+        at = self._roots.get(here) if trouble.kind in ("stuck", "not arrived") else None
+        place = at if at is not None else trouble.place
+        if place is not None:
+            self.cameras.fly(client, place)
+
+    def await_item(self) -> None:
+        """Select the thing that is put next, so that it can be dragged at once."""
+        self._awaited = frozenset(item_names(self._scene.source)) if self._scene is not None else None
 
     def follow(self, client: viser.ClientHandle) -> None:
         """Let a viewer's camera follow the selected character, or no longer."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import shapely
 import shapely.affinity
 
+from gaitway.studio.tones import FLOOR, SUN, surface_color
 from gaitway.world.clearance import Clearance
 from gaitway.world.footprint import drawn_geometry
 from gaitway.world.occupancy import Occupancy
@@ -17,14 +18,15 @@ from gaitway.world.shapes import Shape
 from gaitway.world.world import World
 
 Pixels = npt.NDArray[np.uint8]
-_SKY_TOP, _SKY_LOW = (166, 193, 214), (232, 236, 234)
-_PAVING, _JOINT = (178, 172, 158), (152, 146, 133)
+_SKY_TOP, _SKY_LOW = (246, 246, 245), (236, 235, 232)
+_JOINT = 0.9
+"""Light of the joints between paving stones, as a share of that of the stones."""
 _STONE, _STONES = 32, 4
 """Pixels of a paving stone, and stones along the side of the texture."""
 TEXTURE = 2.0 * _STONES
 """Side of the texture [m]."""
-_SUN = (0.42, -0.30)
-"""Length of a shadow for each metre of height [m]."""
+_FALL = (-SUN[0], -SUN[1])
+"""Where the shadow of a point falls, for each metre of its height [m]."""
 _LONGEST = 3.0
 """Height above which shadows grow no longer [m]."""
 _FULL = 1.5
@@ -35,9 +37,10 @@ def paving() -> Pixels:
     """Return a picture of paving stones, each a little different from the next; (P, P, 3)."""
     stones = np.random.default_rng(5).normal(0.0, 2.2, (_STONES, _STONES, 1))
     grain = np.random.default_rng(6).normal(0.0, 1.6, (_STONES * _STONE, _STONES * _STONE, 1))
-    out = np.array(_PAVING) + np.kron(stones, np.ones((_STONE, _STONE, 1))) + grain
+    out = np.array(surface_color(FLOOR)) + np.kron(stones, np.ones((_STONE, _STONE, 1))) + grain
     rows = np.arange(_STONES * _STONE) % _STONE < 1
-    out[rows], out[:, rows] = _JOINT, _JOINT
+    joint = np.array(surface_color(FLOOR, _JOINT))
+    out[rows], out[:, rows] = joint, joint
     pixels: Pixels = np.clip(out, 0, 255).astype(np.uint8)
     return pixels
 
@@ -61,8 +64,8 @@ def _shadow(shape: Shape) -> shapely.Geometry:
     outline = drawn_geometry(shape.footprint(), 4)
     if outline.area == 0.0 or high <= 0.02:
         return shapely.Polygon()
-    near = shapely.affinity.translate(outline, _SUN[0] * low, _SUN[1] * low)
-    return _swept(near, np.array(_SUN) * (high - low))
+    near = shapely.affinity.translate(outline, _FALL[0] * low, _FALL[1] * low)
+    return _swept(near, np.array(_FALL) * (high - low))
 
 
 def _swept(area: shapely.Geometry, along: npt.NDArray[np.float64]) -> shapely.Geometry:

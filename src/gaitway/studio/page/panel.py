@@ -18,12 +18,40 @@ from gaitway.planners import planner_names
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
-from gaitway.studio.frames import StudioFrame, StudioRoute
+from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.marks import plain_words
+from gaitway.studio.page.troubles import PanelTroubles, TakeStrip, summary
 
 _OWN = 0.5
 """Time for which a slider that a viewer holds is not moved by the page [s]."""
+
+
+def _modes(now: str) -> tuple[str, str]:
+    """Return the words on the buttons of the modes; the present one has a mark."""
+    return "● live" if now == "live" else "live", "● take" if now == "take" else "take"
+
+
+def state_line(frame: StudioFrame) -> str:
+    """Return a line about a frame as HTML: whether it is live or a take, how many people, when, and troubles."""
+    live = frame.mode == "live"
+    badge = "PREPARING" if frame.preparing else "LIVE" if live else "TAKE"
+    figures, troubles = frame.figures, summary(frame.troubles, frame.figures.collisions)
+    when = f"{frame.time:.1f} s" if live else f"{frame.time:.1f} of {frame.length:.1f} s"
+    if frame.preparing:
+        return _line("#8a6d1f", badge, f"{figures.characters} people")
+    words = f"{figures.characters} people · {when}{'' if frame.playing else ' · paused'} · "
+    words += "checking" if figures.checking else ("" if troubles else "no collisions")
+    red = f'<b style="color:#ce2018">{troubles}</b>' if troubles else ""
+    return _line("#2f7d4f" if live else "#7a4fa0", badge, words + red)
+
+
+def _line(color: str, badge: str, words: str) -> str:
+    return (
+        '<div style="margin:4px 10px 4px 10px;font-size:0.92em"><span style="color:#fff;padding:1px 8px;'
+        f"border-radius:4px;margin-right:6px;font-weight:700;font-size:0.85em;"
+        f'background:{color}">{badge}</span>{words}</div>'
+    )
 
 
 class PanelTime:
@@ -33,10 +61,11 @@ class PanelTime:
         self._post, self._playing, self._takes, self._touched = post, True, False, 0.0
         self._buttons = gui.add_button_group("Time", ("pause", "step", "restart"))
         self._buttons.on_click(self._pressed)
-        mode = gui.add_button_group("Mode", ("live", "take"), hint="a take is planned once, then scrubbed")
-        mode.on_click(self._set_mode)
+        self._mode = gui.add_button_group("Mode", _modes("live"), hint="a take is planned once, then scrubbed")
+        self._mode.on_click(self._set_mode)
         self._slider = gui.add_slider("Moment", 0.0, 1.0, 0.01, 0.0, visible=False)
         self._slider.on_update(self._scrubbed)
+        self._strip = TakeStrip(gui)
         speed = gui.add_slider("Speed", 0.1, 4.0, 0.1, 1.0)
         speed.on_update(lambda _: self._post(events.SetSpeed(float(speed.value))))
 
@@ -44,7 +73,10 @@ class PanelTime:
         """Show what is played, and the time."""
         self._playing, self._takes = frame.playing, frame.mode == "take"
         self._buttons.options = ("pause" if frame.playing else "play", "step", "restart")
+        if self._mode.options != _modes(frame.mode):
+            self._mode.options = _modes(frame.mode)
         self._slider.visible = self._takes
+        self._strip.show(frame)
         if self._takes:
             self._slider.max = max(round(frame.length, 2), 0.1)
             if frame.playing or time.perf_counter() - self._touched > _OWN:
@@ -61,7 +93,7 @@ class PanelTime:
             self._post(events.Step() if event.target.value == "step" else events.Restart())
 
     def _set_mode(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
-        self._post(events.SetMode("live" if event.target.value == "live" else "take"))
+        self._post(events.SetMode("live" if event.target.value.endswith("live") else "take"))
 
     def _scrubbed(self, event: Any) -> None:
         if event.client is not None and self._takes:
@@ -91,8 +123,8 @@ class PanelPlots:
         self._plots = [self._plot(gui, title, lines) for title, lines in _PLOTS]
         self._drawn = 0.0
 
-    def show(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> str:
-        """Take the figures of a frame and draw them a few times a second; return a short line about them.
+    def show(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
+        """Take the figures of a frame and draw them a few times a second.
 
         Args:
             now: the clock [s].
@@ -101,9 +133,8 @@ class PanelPlots:
             dropped: frames that were left out so far.
         """
         figures = frame.figures
-        line = f"{figures.characters} people · {frame.time:.1f} s · {figures.collisions} collisions"
         if now - self._drawn < _EVERY:
-            return line
+            return
         self._drawn = now
         self._rows.append((
             now, figures.characters, figures.arrived, figures.plans_a_second, figures.planning_ms,
@@ -112,7 +143,7 @@ class PanelPlots:
         self._text.content = (
             f"**{figures.characters}** people, {figures.arrived} there · **{figures.plans_a_second:.0f}** plans a "
             f"second · planning {figures.planning_ms:.1f}, poses {figures.evaluation_ms:.1f}, sending "
-            f"{sending_ms:.1f} ms a frame · **{figures.collisions}** collisions in the last seconds · "
+            f"{sending_ms:.1f} ms a frame · **{figures.collisions}** collisions · "
             f"{dropped} frames left out"
         )
         rows = np.array(self._rows)
@@ -121,7 +152,6 @@ class PanelPlots:
             columns = [rows[:, first + k].copy() for k in range(len(lines))]
             plot.data = (rows[:, 0] - now, *columns)
             first += len(lines)
-        return line
 
     def _plot(self, gui: viser.GuiApi, title: str, lines: tuple[tuple[str, str], ...]) -> viser.GuiUplotHandle:
         ages = np.array([-1.0, 0.0])
@@ -135,8 +165,8 @@ class PanelPlots:
         )
 
 
-HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. All
-can be undone.
+HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. Every
+edit and every order can be undone.
 """
 SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
          ("clearance", False),
@@ -176,6 +206,12 @@ class PanelPage(Protocol):
     def turn_item(self) -> None:
         """Turn the selected obstacle or mover a little."""
 
+    def visit(self, trouble: StudioTrouble, client: viser.ClientHandle) -> None:
+        """Let a viewer see a trouble."""
+
+    def await_item(self) -> None:
+        """Select the thing that is put next."""
+
     def follow(self, client: viser.ClientHandle) -> None:
         """Let a viewer's camera follow the selected character, or no longer."""
 
@@ -205,10 +241,11 @@ class PagePanel:
         self._hint = gui.add_markdown(HINT)
         self._help = gui.add_button_group("Help", ("scenes", "keys", "hint"))
         self._help.on_click(self._on_help)
-        self._line = gui.add_markdown("")
+        self._line = gui.add_html("")
         self._time = PanelTime(gui, post)
         self._message = gui.add_markdown("", visible=False)
         self._bar = gui.add_progress_bar(0.0, visible=False, animated=True)
+        self._troubles = PanelTroubles(gui, page.visit)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Direct"):
             self._direct_tab(gui)
@@ -253,10 +290,18 @@ class PagePanel:
 
     def show_frame(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
         """Show time and figures; see `PanelPlots.show`."""
-        if self._said and not self._page.tool and now - self._told > (_SECONDS if not self._bar.visible else 0.0):
+        busy = frame.preparing
+        if (
+            self._said
+            and not busy
+            and not self._page.tool
+            and now - self._told > (_SECONDS if not self._bar.visible else 0.0)
+        ):
             self.tell("")
         self._time.show(frame)
-        line = self._figures.show(now, frame, sending_ms, dropped)
+        self._figures.show(now, frame, sending_ms, dropped)
+        self._troubles.show(now, frame)
+        line = state_line(frame)
         if line != self._line.content and int(4.0 * now) != int(4.0 * self._written):
             self._written, self._line.content = now, line
 
@@ -283,7 +328,10 @@ class PagePanel:
             self.hold("")
         elif tool in _SIZES:
             length, width, height = _SIZES[tool]
+            self._page.await_item()
+            self.hold("")
             self._post(events.AddItem(tool, x, y, 0.0, length, width, height))  # type: ignore[arg-type]
+            self.tell(f"drag the {tool} to move it, with shift to turn it; Z takes it away again")
         elif tool == "group" and self._first is None:
             self._first = at
             self.tell("click where the group is to go")
@@ -298,7 +346,7 @@ class PagePanel:
             self.tell("click a person first")
             return
         self._page.tool, self._first = tool, None
-        self.tell(_TOLD.get(tool, f"click the ground to put a {tool}; escape when done" if tool else ""))
+        self.tell(_TOLD.get(tool, f"click the ground to put a {tool}; escape to leave it" if tool else ""))
 
     def toggle(self) -> None:
         """Play or pause."""

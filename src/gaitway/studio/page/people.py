@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -12,7 +13,8 @@ import viser
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
-from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors
+from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors, shadow_segments
+from gaitway.studio.tones import FLOOR, SHADE, SUN, copied_color
 from gaitway.take.evaluation import Joints
 
 Clicked = Callable[[str], None]
@@ -20,13 +22,73 @@ Clicked = Callable[[str], None]
 Heights = Callable[[FloatArray], FloatArray]
 """Heights [m] (N,) of the ground at points (N, 2)."""
 _SHADOW = (0.40, 0.24)
-"""Half axes of the soft disc under each person [m], along the light and across."""
-_LIGHT = -0.62
-"""Bearing of that disc [rad]."""
+"""Half axes of the disc that stands for a shadow on hills and in large crowds [m], along the light and across."""
+_LIGHT = math.atan2(-SUN[1], -SUN[0])
+"""Bearing in which shadows fall [rad]."""
+MOST_SHADOWS = 150
+"""Number of people up to which each casts the shadow of its body; it costs a third more to send."""
+_THIN = 1e-3
+"""Thickness of shadows, as a share of that of bodies; none at all would have no lit side."""
 _SIDES = 20
 _TOUCH = 0.03
 """Largest height of points of the feet that are on the ground [m]."""
-_CAPSULE, _CONTACT = (84, 128, 166), (200, 60, 10)
+_CAPSULE, _CONTACT = copied_color("#5480a6"), copied_color("#c83c0a")
+
+
+class PageShadows:
+    """The shadows of the bodies of one kind on level ground. This class is **mutable**.
+
+    A shadow is the body itself, flattened along the light: the node of each piece is scaled to almost nothing along one
+    direction and stretched along another, and its copies are turned so that both together are that projection.
+    """
+
+    def __init__(self, scene: viser.SceneApi, place: str, skeleton: Skeleton) -> None:
+        self._scene, self._place = scene, place
+        self._segments = shadow_segments(skeleton)
+        self._handles: list[viser.BatchedMeshHandle] = []
+        self._turn, self._scale, self._before, self._ray = flattening()
+
+    def show(self, joints: Joints) -> None:
+        """Let the shadows fall for characters where they are."""
+        turned = rotations.rotate(self._before, joints.positions)
+        along = turned @ self._ray
+        places = (turned - along[..., None] * self._ray).astype(np.float32)  # which changes no shadow
+        turns = rotations.multiply(self._before, joints.rotations).astype(np.float32)
+        if not self._handles:
+            for number, segment in enumerate(self._segments):
+                handle = self._scene.add_batched_meshes_simple(
+                    f"{self._place}/{number}", segment.vertices, segment.faces,
+                    batched_wxyzs=turns[:, segment.joint], batched_positions=places[:, segment.joint],
+                    batched_colors=copied_color(FLOOR, 1.0 - SHADE), lod="off", cast_shadow=False, receive_shadow=False,
+                    scale=self._scale, wxyz=self._turn, position=(0.0, 0.0, 0.016), side="double",
+                    flat_shading=True,
+                )  # fmt: skip
+                self._handles.append(handle)
+            return
+        for segment, handle in zip(self._segments, self._handles, strict=True):
+            handle.batched_positions = places[:, segment.joint]
+            handle.batched_wxyzs = turns[:, segment.joint]
+
+    def remove(self) -> None:
+        """Remove all shadows."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+
+def flattening() -> tuple[FloatArray, tuple[float, float, float], FloatArray, FloatArray]:
+    """Return the projection along the light onto level ground, as a turn, a scale before it and a turn before that.
+
+    Returns:
+        The last turn (4,), the scale, the first turn (4,), and the direction (3,), after the first turn, that is
+        flattened.
+    """
+    fall = np.array([[1.0, 0.0, -SUN[0]], [0.0, 1.0, -SUN[1]], [0.0, 0.0, 0.0]])
+    left, sizes, right = np.linalg.svd(fall)
+    left[:, 2] *= np.linalg.det(left)  # both are rotations; the third direction has no size
+    right[2] *= np.linalg.det(right)
+    scale = (float(sizes[0]), float(sizes[1]), _THIN)
+    return rotations.from_matrix(left), scale, rotations.from_matrix(right), np.array([0.0, 0.0, 1.0])
 
 
 class PagePeopleBatch:
@@ -41,27 +103,29 @@ class PagePeopleBatch:
         self._handles: list[viser.BatchedMeshHandle] = []
         self._shade: viser.BatchedMeshHandle | None = None
         self._feet: viser.BatchedMeshHandle | None = None
+        self._shadows = PageShadows(server.scene, f"{place}/shadow", skeleton)
         self.names: tuple[str, ...] = ()
 
-    def show(self, joints: Joints, names: tuple[str, ...], heights: Heights, contacts: bool) -> None:
-        """Move all characters to their positions."""
+    def show(self, joints: Joints, names: tuple[str, ...], heights: Heights, contacts: bool, level: bool) -> None:
+        """Move all characters to their positions; on level ground each casts the shadow of its body."""
         if not names:
             self.remove()
             return
-        positions, turns = joints.positions.astype(np.float32), joints.rotations.astype(np.float32)
-        shade = _floor(joints.positions[:, 0], heights)
+        positions = joints.positions.astype(np.float32)
         if not self._handles:
-            self._make(positions, turns, shade, names)
+            self._make(joints, names)
         changed, self.names = names != self.names, names
         for segment, handle in zip(self._segments, self._handles, strict=True):
             handle.batched_positions = positions[:, segment.joint]
-            handle.batched_wxyzs = turns[:, segment.joint]
+            handle.batched_wxyzs = segment.turns(joints.rotations).astype(np.float32)
             if changed:
                 handle.batched_colors = self._colors(segment, names)
-        if self._shade is not None:
-            self._shade.batched_positions = shade
-            if changed:
-                self._shade.batched_wxyzs = _bearings(len(names))
+        if level and len(names) <= MOST_SHADOWS and not self._capsules:
+            self._shadows.show(joints)
+            self._show_shade(None)
+        else:
+            self._shadows.remove()
+            self._show_shade(_floor(joints.positions[:, 0], heights))
         self._show_feet(joints, heights, contacts)
 
     def shown(self) -> list[tuple[int, FloatArray]]:
@@ -74,23 +138,18 @@ class PagePeopleBatch:
         for handle in (*self._handles, self._shade, self._feet):
             if handle is not None:
                 handle.remove()
+        self._shadows.remove()
         self._handles, self._shade, self._feet, self.names = [], None, None, ()
 
-    def _make(
-        self,
-        positions: npt.NDArray[np.float32],
-        turns: npt.NDArray[np.float32],
-        shade: npt.NDArray[np.float32],
-        names: tuple[str, ...],
-    ) -> None:
+    def _make(self, joints: Joints, names: tuple[str, ...]) -> None:
         self.names, made = names, []
         for number, segment in enumerate(self._segments):
             handle = self._scene.add_batched_meshes_simple(
                 f"{self._place}/{number}",
                 segment.vertices,
                 segment.faces,
-                batched_wxyzs=turns[:, segment.joint],
-                batched_positions=positions[:, segment.joint],
+                batched_wxyzs=segment.turns(joints.rotations).astype(np.float32),
+                batched_positions=joints.positions[:, segment.joint].astype(np.float32),
                 batched_colors=self._colors(segment, names),
                 lod="off",
                 cast_shadow=False,
@@ -99,11 +158,25 @@ class PagePeopleBatch:
             handle.on_click(self._on_click)
             made.append(handle)
         self._handles = made
-        vertices, faces = _disc(*_SHADOW)
-        self._shade = self._scene.add_batched_meshes_simple(
-            f"{self._place}/shade", vertices, faces, batched_wxyzs=_bearings(len(names)), batched_positions=shade,
-            batched_colors=(40, 42, 54), opacity=0.30, lod="off", cast_shadow=False, receive_shadow=False,
-        )  # fmt: skip
+
+    def _show_shade(self, places: npt.NDArray[np.float32] | None) -> None:
+        """Put a disc at each place (N, 3) for a shadow; None removes them."""
+        if places is None:
+            if self._shade is not None:
+                self._shade.remove()
+                self._shade = None
+            return
+        if self._shade is None:
+            vertices, faces = _disc(*_SHADOW)
+            self._shade = self._scene.add_batched_meshes_simple(
+                f"{self._place}/shade", vertices, faces, batched_wxyzs=_bearings(len(places)),
+                batched_positions=places, batched_colors=(40, 42, 54), opacity=0.30, lod="off", cast_shadow=False,
+                receive_shadow=False,
+            )  # fmt: skip
+            return
+        if len(self._shade.batched_wxyzs) != len(places):
+            self._shade.batched_wxyzs = _bearings(len(places))
+        self._shade.batched_positions = places
 
     def _colors(self, segment: BodySegment, names: Sequence[str]) -> npt.NDArray[np.uint8]:
         if self._capsules:
@@ -149,8 +222,15 @@ class PagePeople:
         self._capsules = False
         self.capsules, self.contacts = False, False
 
-    def show(self, joints: Sequence[Joints], names: tuple[str, ...], heights: Heights) -> None:
-        """Move all characters to their positions; names are in the order of all joints."""
+    def show(self, joints: Sequence[Joints], names: tuple[str, ...], heights: Heights, level: bool) -> None:
+        """Move all characters to their positions; names are in the order of all joints.
+
+        Args:
+            joints: characters, one part for each kind of body.
+            names: their names.
+            heights: heights of the ground.
+            level: whether the ground is level.
+        """
         skeletons = [some.skeleton for some in joints]
         if [batch.skeleton for batch in self._batches] != skeletons or self.capsules != self._capsules:
             self._capsules = self.capsules
@@ -162,7 +242,7 @@ class PagePeople:
             ]
         first = 0
         for batch, some in zip(self._batches, joints, strict=True):
-            batch.show(some, names[first : first + len(some)], heights, self.contacts)
+            batch.show(some, names[first : first + len(some)], heights, self.contacts, level)
             first += len(some)
 
     def shown(self) -> list[tuple[int, FloatArray]]:

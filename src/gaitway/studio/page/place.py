@@ -21,6 +21,7 @@ from gaitway.studio.edits import item_names, item_pose
 from gaitway.studio.events import MoveItem, StudioEvent
 from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.ground import PageGround
+from gaitway.studio.tones import surface_color
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.surface import surface
 from gaitway.world.world import World
@@ -54,6 +55,8 @@ class PlaceView:
         self._movers: list[viser.MeshHandle] = []
         self._grip: _PlaceGrip | None = None
         self._ring: viser.LineSegmentsHandle | None = None
+        self._ringed: int | None = None
+        """Number of the mover that has the ring, which goes along with it."""
         self._loose: tuple[str, float] | None = None
         self.ground = PageGround(server)
         self.scene: Scene | None = None
@@ -91,16 +94,21 @@ class PlaceView:
         for handle, (x, y, heading) in zip(self._movers, poses.tolist(), strict=False):
             handle.position = (x, y, 0.0)
             handle.wxyz = rotations.from_yaw(heading)
+        if self._ring is not None and self._ringed is not None and self._ringed < len(poses):
+            self._ring.position = (*poses[self._ringed, :2].tolist(), 0.0)
 
     def ring(self, item: str) -> None:
         """Mark the selected obstacle or mover; "" marks none."""
         if self._ring is not None:
             self._ring.remove()
-            self._ring = None
-        places = [obstacle for name, obstacle in self._drawn.values() if name == item and name]
-        if not places:
+            self._ring, self._ringed = None, None
+        shapes = [obstacle.shape for name, obstacle in self._drawn.values() if name == item and name]
+        mover = self._mover(item)
+        if mover is not None and self.scene is not None:
+            shapes = [self.scene.world.movers[mover].phases[0].shape]
+        if not shapes:
             return
-        x0, y0, x1, y1 = places[0].shape.footprint().bounds
+        x0, y0, x1, y1 = shapes[0].footprint().bounds
         angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
         radius = 0.5 * math.hypot(x1 - x0, y1 - y0) + 0.25
         rim = np.column_stack([0.5 * (x0 + x1) + radius * np.cos(angles), 0.5 * (y0 + y1) + radius * np.sin(angles)])
@@ -108,11 +116,20 @@ class PlaceView:
         self._ring = self._server.scene.add_line_segments(
             "/ring", np.stack([rim[:-1], rim[1:]], axis=1), _RING, thickness=0.06
         )
+        self._ringed = mover
+        if mover is not None and mover < len(self._movers):
+            self._ring.position = self._movers[mover].position
 
     def words(self, item: str) -> str:
         """Return what an obstacle or mover is, as users read it."""
         found = [obstacle for name, obstacle in self._drawn.values() if name == item]
         return (found[0].name or found[0].kind) if found else "mover" if item else ""
+
+    def _mover(self, item: str) -> int | None:
+        """Return the number of a mover, or None if the item is none."""
+        key, _, number = item.partition("/")
+        known = key == "movers" and number.isdecimal() and int(number) < len(self._movers)
+        return int(number) if known else None
 
     def turn(self, item: str, by_deg: float) -> None:
         """Turn an obstacle or mover where it stands."""
@@ -139,8 +156,8 @@ class PlaceView:
     def _draw(self, item: str, place: str, obstacle: Obstacle) -> None:
         vertices, faces = surface(obstacle.shape)
         handle = self._server.scene.add_mesh_simple(
-            place, vertices.astype(np.float32), faces.astype(np.uint32), color=rgb(obstacle_color(obstacle)),
-            flat_shading=True, cast_shadow=False, receive_shadow=False,
+            place, vertices.astype(np.float32), faces.astype(np.uint32),
+            color=surface_color(obstacle_color(obstacle)), flat_shading=True, cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
         self._handles[place], self._drawn[place] = handle, (item, obstacle)
         if item:
@@ -156,11 +173,14 @@ class PlaceView:
             vertices, faces = surface(mover.phases[0].shape)
             handle = self._server.scene.add_mesh_simple(
                 f"/movers/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
-                color=rgb(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False, receive_shadow=False,
+                color=surface_color(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False,
+                receive_shadow=False,
             )  # fmt: skip
             if len(items) == len(world.movers):
                 item = items[number]
                 handle.on_click(lambda _, item=item: self._clicked(item))  # type: ignore[misc]
+                handle.on_drag("left")(partial(self._drag, item, False))
+                handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
             self._movers.append(handle)
 
     async def _drag(self, item: str, turns: bool, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
@@ -187,12 +207,14 @@ class PlaceView:
         if turns:
             turn = _angle(at - (x, y)) - _angle(grip.at - (x, y))
             c, s = math.cos(turn), math.sin(turn)
-            _put(event.target, (x - c * x + s * y, y - s * x - c * y, 0.0), turn)
+            shift = (x - c * x + s * y, y - s * x - c * y, 0.0)
             yaw = yaw + math.degrees(turn)
         else:
             dx, dy = (at - grip.at).tolist()
-            _put(event.target, (dx, dy, 0.0), 0.0)
+            shift, turn = (dx, dy, 0.0), 0.0
             x, y = x + dx, y + dy
+        if self._mover(item) is None:  # movers are where frames have them
+            _put(event.target, shift, turn)
         done = event.phase == "end"
         if done:
             self._grip, self._loose = None, (event.target.name, time.perf_counter())
@@ -223,9 +245,3 @@ def _on_plane(event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> FloatArray:
 
 def _angle(vector: FloatArray) -> float:
     return math.atan2(float(vector[1]), float(vector[0]))
-
-
-def rgb(color: str) -> tuple[int, int, int]:
-    """Return the bytes of a colour such as "#6a7fb8"."""
-    digits = color.removeprefix("#")
-    return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)
