@@ -93,7 +93,7 @@ def body_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
 
     shares = table[mesh.triangles]
     for joint in np.unique(mesh.joints[mesh.weights >= _SHARE]).tolist():
-        cut(joint, (shares[..., joint] >= _SHARE).any(axis=1))
+        cut(joint, np.any(shares[..., joint] >= _SHARE, axis=1))
     for joint, (parent, rest) in halves.items():
         bends = (shares[..., joint].mean(axis=1) >= _BENT) & (shares[..., parent].mean(axis=1) >= _BENT)
         if bends.any():
@@ -141,7 +141,7 @@ def shadow_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
     mesh = body_mesh(skeleton, built_in_shape(skeleton), coarse=True)
     wanted = {role for role in skeleton.roles if role.removeprefix("left_").removeprefix("right_") in _SOLID}
     solid = {skeleton.roles[role] for role in wanted} or set(range(len(skeleton.parents)))
-    owner = []
+    owner: list[int] = []
     for joint in range(len(skeleton.parents)):
         parent = int(skeleton.parents[joint])
         owner.append(joint if joint in solid or parent < 0 else owner[parent])

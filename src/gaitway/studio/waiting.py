@@ -38,7 +38,7 @@ def standing_frame(scene: Scene) -> StudioFrame:
 
 def _standing(ref: LibraryRef, characters: list[Character], world: World) -> Joints:
     library = ref.load()
-    behaviors = standing_behaviors(library) or library.graph.names
+    behaviors = standing_behaviors(library) or (library.graph.behaviors[0].name,)
     clip = library.clips[library.graph[behaviors[0]].clips[0]]
     places, turns = (array[0] for array in clip.joint_transforms())
     starts = np.array([c.start for c in characters], dtype=np.float64)

@@ -220,5 +220,5 @@ def _exclamation() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
     dot = trimesh.creation.icosphere(2, 0.07)
     dot.apply_translation((0.0, 0.0, 0.07))
     stroke = trimesh.creation.revolve(np.array([[0.0, 0.19], [0.045, 0.21], [0.085, 0.52], [0.05, 0.57], [0.0, 0.58]]))
-    both = trimesh.util.concatenate([dot, stroke])
-    return both.vertices.astype(np.float32), both.faces.astype(np.uint32)
+    vertices = np.concatenate([dot.vertices, stroke.vertices]).astype(np.float32)
+    return vertices, np.concatenate([dot.faces, stroke.faces + len(dot.vertices)]).astype(np.uint32)
