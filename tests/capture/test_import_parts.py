@@ -16,7 +16,7 @@ from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
 from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.making.assembling import _unusable
-from gaitway.capture.making.candidates import mirrored_name
+from gaitway.capture.making.candidates import mirrored_name, named_by_turn
 from gaitway.capture.making.clip_builder import BehaviorDraft, RefusedClip
 from gaitway.capture.making.gate import ClipQuality
 from gaitway.capture.making.selection import keep_connected, missing_motions, missing_specials, smooth_joins
@@ -141,6 +141,25 @@ def test_what_is_missing_is_said_in_words() -> None:
     drafts = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
     assert missing_motions([*drafts, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
     assert missing_specials(drafts) == ["jump", "duck", "crawl", "step"]
+
+
+@pytest.mark.parametrize(
+    ("name", "degrees", "named"),
+    [
+        ("walk_to_jog_l", 10.0, "walk_to_jog_left_15_l"),
+        ("walk_to_jog_left_30_l", 3.0, "walk_to_jog_l"),
+        ("start_run_r", -9.3, "start_run_right_15_r"),
+        ("start_run_r", -8.0, "start_run_r"),
+        ("walk_left_30_l", 36.0, "walk_left_30_l"),
+        ("walk_left_30_x2_l", 44.0, "walk_left_45_x2_l"),
+        ("side_left_2_forward_l", -20.0, "side_left_2_right_15_l"),
+        ("walk_left_120_l", 133.0, "walk_left_120_l"),
+        ("walk_left_15_l", -2.0, "walk_forward_l"),
+        ("walk_short_l", -31.0, "walk_right_30_l"),
+    ],
+)
+def test_names_say_the_turn_that_was_measured(name: str, degrees: float, named: str) -> None:
+    assert named_by_turn(name, np.radians(degrees)) == named
 
 
 def test_what_was_found_and_cannot_be_used_is_told_with_the_reason() -> None:

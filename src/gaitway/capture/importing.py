@@ -13,7 +13,7 @@ from gaitway.capture.cutting.mirroring import with_mirror_images
 from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.capture.making.assembling import assemble_library, import_report
 from gaitway.capture.making.borrowed import CAST, borrowed_takes, standing_pose
-from gaitway.capture.making.candidates import group_candidates, make_candidate
+from gaitway.capture.making.candidates import group_candidates, make_candidate, named_by_turn
 from gaitway.capture.making.clip_builder import NUMERIC_ERRORS, BehaviorDraft, ClipBuilder
 from gaitway.capture.making.gate import CaptureBaseline, ClipGate
 from gaitway.capture.making.selection import keep_connected, keep_first, missing_motions, smooth_joins
@@ -211,7 +211,10 @@ def _with_made(builder: ClipBuilder, drafts: list[BehaviorDraft]) -> list[Behavi
     drafts = [e for e in drafts if e.name != "stand" or e.clips[0].clip.duration >= IDLE_S]
     for make in (idle_standing, starts_and_stops, gait_changes, turning_steps, spot_turns):
         drafts = [*drafts, *make(builder, drafts)]
-    return drafts
+    return [
+        replace(e, name=named_by_turn(e.name, e.turn)) if e.made and "step" in (e.start.kind, e.end.kind) else e
+        for e in drafts
+    ]
 
 
 def _library(

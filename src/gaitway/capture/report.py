@@ -60,7 +60,7 @@ class BehaviorReport:
     left: float
     """Distance to the left of its first clip [m]."""
     turn_deg: float
-    """Turn to the left of its first clip [degrees]."""
+    """Turn to the left of the direction of travel in its first clip [degrees]; names say it in steps of 15 or 30."""
     takes: tuple[str, ...]
     """Names of the takes that its clips come from."""
     made: str = ""

@@ -197,7 +197,7 @@ def _behavior_report(draft: BehaviorDraft) -> BehaviorReport:
         seconds=round(first.clip.duration, 3),
         ahead=round(float(move[0]), 3),
         left=round(float(move[1]), 3),
-        turn_deg=round(float(np.degrees(path[-1, 2] - path[0, 2])), 1),
+        turn_deg=round(float(np.degrees(draft.turn)), 1),
         takes=tuple(dict.fromkeys(c.source for c in draft.clips)),
         made=draft.made,
         obstacle=draft.special,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.capture.cutting.cuts import TakePiece
+from gaitway.capture.cutting.hubs import CaptureHub
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 
@@ -100,20 +101,20 @@ def planar_move(piece: TakePiece) -> FloatArray:
     turn = b.pose[2] - a.pose[2]
     turn += 2.0 * np.pi * np.round((whole - turn) / (2.0 * np.pi))  # a turn may be more than half a circle
     shift = planar.relative(a.pose, b.pose)[:2]
-    ways = [_forward(mark.hub.travel, mark.hub.kind, mark.hub.gait) for mark in (a, b)]
+    ways = [travel_offset(mark.hub) for mark in (a, b)]
     c, s = np.cos(ways[0]), np.sin(ways[0])
     ahead = np.array([c * shift[0] + s * shift[1], c * shift[1] - s * shift[0]])
     return np.array([*ahead, turn + ways[1] - ways[0]])
 
 
-def _forward(travel: float, kind: str, gait: str) -> float:
+def travel_offset(hub: CaptureHub) -> float:
     """Return the angle of the travel of a hub from the usual direction of its gait (ahead, back, sideways) [rad]."""
-    if kind != "step":
+    if hub.kind != "step":
         return 0.0
-    base = gait.removeprefix("crouch_")
+    base = hub.gait.removeprefix("crouch_")
     usual = np.pi if base.startswith("back") else 0.0
     usual = {"side_left": 0.5 * np.pi, "side_right": -0.5 * np.pi}.get(base, usual)
-    return float(planar.wrap_angle(travel - usual))
+    return float(planar.wrap_angle(hub.travel - usual))
 
 
 def _swapped(piece: TakePiece, move: FloatArray) -> bool:
@@ -172,6 +173,35 @@ def _turned(turn: float) -> str:
     degrees = float(np.degrees(abs(turn)))
     width = _WIDE_BIN if degrees > _WIDE_FROM else _BIN
     return f"{'left' if turn > 0.0 else 'right'}_{max(round(degrees / width) * width, _BIN):.0f}"
+
+
+def named_by_turn(name: str, turn: float) -> str:
+    """Return the name of a step, or of a start, stop or change of gait, with the words for its measured turn [rad].
+
+    Motions that are made are named before they are made, and may turn out otherwise. A name that is right stays.
+    """
+    words, now = name.split("_"), _turned(turn)
+    at = next((k for k, word in enumerate(words[:-1]) if _says_turn(word, words[k + 1])), None)
+    before = 0.0 if at is None else np.radians(float(words[at + 1])) * (1.0 if words[at] == "left" else -1.0)
+    width = _WIDE_BIN if abs(np.degrees(before)) > _WIDE_FROM else _BIN
+    if now == "_".join(words[at : at + 2] if at is not None else []) or (
+        at is not None and abs(turn - before) <= np.radians(0.5 * width)
+    ):
+        return name
+    straight = next((k for k, word in enumerate(words) if word in ("forward", "short", "long")), None)
+    if at is not None:
+        plain = [] if words[0] in ("start", "stop") or "to" in words else ["forward"]
+        words[at : at + 2] = now.split("_") if now else plain
+    elif straight is not None:
+        words[straight : straight + 1] = now.split("_")
+    else:
+        foot = len(words) - (words[-1] in ("l", "r"))
+        words[foot:foot] = now.split("_")
+    return "_".join(words)
+
+
+def _says_turn(side: str, degrees: str) -> bool:
+    return side in ("left", "right") and degrees.isdigit() and float(degrees) >= _BIN
 
 
 def _on_the_spot(start: str, end: str, move: FloatArray, turned: str, size: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.capture.cutting.cuts import HubDistances, TakePiece
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
-from gaitway.capture.making.candidates import CandidateGroup, mirrored_name
+from gaitway.capture.making.candidates import CandidateGroup, mirrored_name, travel_offset
 from gaitway.capture.making.gate import (
     CaptureBaseline,
     ClipGate,
@@ -52,9 +52,12 @@ class BehaviorDraft:
 
     @property
     def turn(self) -> float:
-        """Turn of the first clip from hub to hub [rad]."""
+        """Turn of the direction of travel in the first clip, from hub to hub [rad]; names are made of it.
+
+        The pelvis twists with every step, by up to 20 degrees in a run, so that its turn is not that of the person.
+        """
         headings = self.clips[0].clip.headings()
-        return float(headings[-1] - headings[0])
+        return float(headings[-1] - headings[0]) + travel_offset(self.end) - travel_offset(self.start)
 
 
 class RefusedClip(NamedTuple):
