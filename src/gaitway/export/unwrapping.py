@@ -17,6 +17,8 @@ from gaitway.motion.skeleton import Skeleton
 _GAP = 0.012
 """Free room around each part, as a share of the square."""
 _REGIONS = ("trunk", "head", "left_arm", "right_arm", "left_hand", "right_hand", "left_leg", "right_leg", "foot")
+_SHELL = 0.12
+"""Share of a part that faces inwards from which on it counts as a shell, whose inner side is laid out apart."""
 _UPRIGHT = ("trunk", "head")
 """Regions that are rolled out around the vertical."""
 _ROOTS = {
@@ -57,13 +59,16 @@ def unwrapped(
         pieces: the closed piece of the body that each triangle belongs to; (T,).
         material_of: material of each triangle; (T,).
     """
-    region = _regions(skeleton)[joints[triangles[:, 0]]]
+    region = _regions(skeleton)[joints[triangles]].max(
+        axis=1
+    )  # the outer one where two meet, so that cuts are straight
     keys = np.column_stack([material_of, pieces, region, _halves(points, triangles, pieces, region)])
     tubes, tube_of = np.unique(keys, axis=0, return_inverse=True)
     for tube in np.flatnonzero(tubes[:, 3] == _WHOLE):
         rows = np.flatnonzero(tube_of.reshape(-1) == tube)
-        inner = rows[_faces_inwards(points, triangles[rows], _REGIONS[tubes[tube, 2]])]
-        keys[inner, 3] = _LINING
+        inner, area = _faces_inwards(points, triangles[rows], _REGIONS[tubes[tube, 2]])
+        if area[inner].sum() > _SHELL * area.sum():  # hair and skirts, but not the hem of a sleeve
+            keys[rows[inner], 3] = _LINING
     charts, chart_of = np.unique(keys, axis=0, return_inverse=True)
     chart_of = chart_of.reshape(-1)
     flat, new_triangles, source = [], np.empty_like(triangles), []
@@ -105,8 +110,8 @@ _WHOLE, _LINING, _FRONT, _REAR, _ABOVE, _BELOW = range(6)
 """Parts of a region: rolled out as a whole, the inner side of a shell (hair, hems), or halves seen from one side."""
 
 
-def _faces_inwards(points: FloatArray, triangles: IntArray, region: str) -> BoolArray:
-    """Return which triangles of a tube face its axis; (T,)."""
+def _faces_inwards(points: FloatArray, triangles: IntArray, region: str) -> tuple[BoolArray, FloatArray]:
+    """Return which triangles of a tube face its axis (T,), and twice their areas [m2] (T,)."""
     spots = points[np.unique(triangles)]
     middle = 0.5 * (spots.min(axis=0) + spots.max(axis=0))
     axis, _ = _axis(spots - middle, region)
@@ -114,9 +119,9 @@ def _faces_inwards(points: FloatArray, triangles: IntArray, region: str) -> Bool
     facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     away = corners.mean(axis=1) - middle
     out = away - (away @ axis)[:, None] * axis
-    lengths = np.linalg.norm(facing, axis=1) * np.linalg.norm(out, axis=1)
-    inwards: BoolArray = np.einsum("tc,tc->t", facing, out) < -0.25 * lengths
-    return inwards
+    area = np.linalg.norm(facing, axis=1)
+    inwards: BoolArray = np.einsum("tc,tc->t", facing, out) < -0.25 * area * np.linalg.norm(out, axis=1)
+    return inwards, area
 
 
 def _halves(points: FloatArray, triangles: IntArray, pieces: IntArray, region: IntArray) -> IntArray:

@@ -7,6 +7,7 @@ for riggers get a skeleton with joints for them (`with_fingers`), named as Mixam
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -132,6 +133,7 @@ def _finger_piece(
     return BodyPiece(mesh.points, mesh.normals, mesh.triangles, *strongest(shares), np.full(len(mesh.points), tone))
 
 
+@lru_cache(maxsize=64)
 def with_fingers(skeleton: Skeleton) -> Skeleton:
     """Return a humanoid with four joints for each finger, in a natural curl; any other skeleton as it is.
 
