@@ -14,7 +14,7 @@ import typer
 from PIL import Image
 
 from gaitway.cast.catalog import load_cast
-from gaitway.cli.takes import audit
+from gaitway.cli.takes import audit, export
 from gaitway.scene import load_scene
 from gaitway.take import assemble, lay_track, load_take, save_take
 from test_cli import BVH, gaitway
@@ -72,6 +72,8 @@ def test_an_audit_in_another_place_warns(
             said = capsys.readouterr().err
             assert ("warning" in said) is not same
             assert same or "it was planned in 'pillar.yaml', not in 'free.yaml'" in said
+    export(Path("new.npz"), Path("people.csv"), scene=str(folder / "free.yaml"))
+    assert "not in 'free.yaml'" in capsys.readouterr().err
     (tmp_path / "pillar.yaml").write_text(SCENE.replace("0.45]", "0.5]"))
     with suppress(typer.Exit):
         audit(Path("new.npz"), "pillar.yaml", as_json=True)

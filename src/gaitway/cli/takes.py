@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from gaitway.audit import Report
     from gaitway.scene import Scene
     from gaitway.take import Take
-    from gaitway.world import World
 
 take_app = typer.Typer(help="Look at takes.", no_args_is_help=True)
 
@@ -122,6 +121,8 @@ def export(
     if given and chosen.name not in ("mp4", "png"):
         raise GaitwayError(f"--{next(iter(given))} is for films and pictures, not for {chosen.name}; leave it out")
     performed, setting = read_take(take), read_scene(scene)
+    for doubt in other_place(performed, setting):
+        remark(f"warning: {take.name}: {doubt}", "yellow")
     name = f"{chosen.name} {output.name}"
     options: dict[str, Any] = {} if chosen.suffixes else {"overwrite": overwrite}
     if chosen.name in ("mp4", "png"):
@@ -177,12 +178,6 @@ def read_scene(scene: str | None) -> Scene | None:
     from gaitway.scene import load_scene
 
     return None if scene is None else load_scene(scene)
-
-
-def read_world(scene: str | None) -> World | None:
-    """The place of a scene."""
-    loaded = read_scene(scene)
-    return None if loaded is None else loaded.world
 
 
 def other_place(take: Take, scene: Scene | None) -> list[str]:
