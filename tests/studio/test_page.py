@@ -165,7 +165,7 @@ def test_a_mover_is_put_selected_and_dragged(studio: Studio) -> None:
     studio.page.panel.use_tool("mover", (4.0, 8.5))
     assert until(lambda: viewer.read(0.05) >= 0 and studio.page.item == "movers/0")
     nodes = studio._server.scene._handle_from_node_name
-    assert until(lambda: viewer.read(0.05) >= 0 and {"/movers/0", "/ring"} <= set(nodes))
+    assert until(lambda: viewer.read(0.05) >= 0 and {"/movers/0", "/shades/0", "/ring"} <= set(nodes))
     for phase, x in (("start", 4.0), ("update", 4.6), ("end", 5.0)):
         viewer.drag(phase, "/movers/0", (4.0, 8.5, 1.0), (x, 8.5, 1.0))
     assert until(lambda: viewer.read(0.05) >= 0 and abs(item_pose(engine.scene.source, "movers/0")[0] - 5.0) < 0.05)

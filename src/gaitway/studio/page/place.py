@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import viser
 
 from gaitway.core import rotations
@@ -21,7 +22,8 @@ from gaitway.studio.edits import item_names, item_pose
 from gaitway.studio.events import MoveItem, StudioEvent
 from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.ground import PageGround
-from gaitway.studio.tones import surface_color
+from gaitway.studio.page.people import flattening
+from gaitway.studio.tones import FLOOR, SHADE, copied_color, surface_color
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.surface import surface
 from gaitway.world.world import World
@@ -53,6 +55,7 @@ class PlaceView:
         self._handles: dict[str, viser.MeshHandle] = {}
         self._drawn: dict[str, tuple[str, Obstacle]] = {}
         self._movers: list[viser.MeshHandle] = []
+        self._shades: list[viser.BatchedMeshHandle] = []
         self._grip: _PlaceGrip | None = None
         self._ring: viser.LineSegmentsHandle | None = None
         self._ringed: int | None = None
@@ -94,6 +97,8 @@ class PlaceView:
         for handle, (x, y, heading) in zip(self._movers, poses.tolist(), strict=False):
             handle.position = (x, y, 0.0)
             handle.wxyz = rotations.from_yaw(heading)
+        for shade, (x, y, heading) in zip(self._shades, poses.tolist(), strict=False):
+            shade.batched_positions, shade.batched_wxyzs = _flat_pose(x, y, heading)
         if self._ring is not None and self._ringed is not None and self._ringed < len(poses):
             self._ring.position = (*poses[self._ringed, :2].tolist(), 0.0)
 
@@ -166,11 +171,13 @@ class PlaceView:
             handle.on_click(lambda _: self._clicked(item))
 
     def _draw_movers(self, world: World, items: list[str]) -> None:
-        for handle in self._movers:
+        for handle in (*self._movers, *self._shades):
             handle.remove()
-        self._movers = []
+        self._movers, self._shades = [], []
         for number, mover in enumerate(world.movers):
             vertices, faces = surface(mover.phases[0].shape)
+            if world.terrain is None:
+                self._shades.append(self._shade(number, vertices.astype(np.float32), faces.astype(np.uint32)))
             handle = self._server.scene.add_mesh_simple(
                 f"/movers/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
                 color=surface_color(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False,
@@ -182,6 +189,18 @@ class PlaceView:
                 handle.on_drag("left")(partial(self._drag, item, False))
                 handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
             self._movers.append(handle)
+
+    def _shade(
+        self, number: int, vertices: npt.NDArray[np.float32], faces: npt.NDArray[np.uint32]
+    ) -> viser.BatchedMeshHandle:
+        """Return the shadow of a mover: itself, flattened along the light (see `flattening`)."""
+        turn, scale, _, _ = flattening()
+        place, own = _flat_pose(0.0, 0.0, 0.0)
+        return self._server.scene.add_batched_meshes_simple(
+            f"/shades/{number}", vertices, faces, batched_wxyzs=own, batched_positions=place,
+            batched_colors=copied_color(FLOOR, 1.0 - SHADE), lod="off", cast_shadow=False, receive_shadow=False,
+            scale=scale, wxyz=turn, position=(0.0, 0.0, 0.014), side="double", flat_shading=True,
+        )  # fmt: skip
 
     async def _drag(self, item: str, turns: bool, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
         """Move an obstacle over the ground under the pointer, or turn it about its middle.
@@ -219,6 +238,15 @@ class PlaceView:
         if done:
             self._grip, self._loose = None, (event.target.name, time.perf_counter())
         self._post(MoveItem(item, *_sane(x, y, yaw), done))
+
+
+def _flat_pose(x: float, y: float, heading: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return the position (1, 3) and the turn (1, 4) of a copy that is flattened at a planar pose."""
+    _, _, before, ray = flattening()
+    place = rotations.rotate(before, np.array([[x, y, 0.0]]))
+    place -= (place @ ray)[:, None] * ray
+    own = rotations.multiply(before, rotations.from_yaw(heading)).reshape(1, 4)
+    return place.astype(np.float32), own.astype(np.float32)
 
 
 def _put(target: viser.MeshHandle, position: tuple[float, float, float], turn: float) -> None:
