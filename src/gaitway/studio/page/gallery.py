@@ -34,7 +34,7 @@ KEYS = """| key | |
 | `Z` / `Y` | undo / redo |
 | `escape` | put the tool down |
 
-Drag a thing to move it, with shift to turn it; drag the green ball to change a goal.
+Drag a thing to move it, with shift to turn it; drag the green target to change a goal.
 Left button orbits, right button pans, wheel zooms.
 """
 _WIDTH = 300
@@ -64,6 +64,8 @@ class PageWindows:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._open: dict[int, GuiModalHandle] = {}
+        self._keys: set[int] = set()
+        """Viewers whose window lists the keys."""
         self._drawing: set[int] = set()
 
     def show_gallery(self, client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
@@ -87,8 +89,13 @@ class PageWindows:
                 self._drawing.discard(client.client_id)
 
     def show_keys(self, client: viser.ClientHandle) -> None:
-        """List the keys for a viewer."""
+        """List the keys for a viewer, unless they are listed already."""
+        with self._lock:
+            modal = self._open.get(client.client_id)
+            if modal is not None and not modal.closed and client.client_id in self._keys:
+                return
         with self._window(client, "Keys and mouse") as modal:
+            self._keys.add(client.client_id)
             client.gui.add_markdown(KEYS)
             client.gui.add_button("Close").on_click(lambda _: self._close(client, modal))
 
@@ -102,12 +109,14 @@ class PageWindows:
         """Forget the window of a viewer who has left."""
         with self._lock:
             self._open.pop(client.client_id, None)
+            self._keys.discard(client.client_id)
 
     @contextmanager
     def _window(self, client: viser.ClientHandle, title: str) -> Iterator[GuiModalHandle]:
         """Open a window to be filled, in place of the one before."""
         with self._lock, sent_to(client):
             self._close(client, self._open.get(client.client_id))
+            self._keys.discard(client.client_id)
             with client.gui.add_modal(title) as modal:
                 if client.client_id in client._viser_server.get_clients():
                     self._open[client.client_id] = modal
