@@ -19,10 +19,10 @@ from gaitway.capture.making.assembling import _unusable
 from gaitway.capture.making.candidates import mirrored_name, named_by_turn
 from gaitway.capture.making.clip_builder import BehaviorDraft, RefusedClip
 from gaitway.capture.making.gate import ClipQuality
-from gaitway.capture.making.selection import keep_connected, missing_motions, missing_specials, smooth_joins
+from gaitway.capture.making.selection import keep_connected, keep_first, missing_motions, missing_specials, smooth_joins
 from gaitway.capture.takes import MotionPhase
 from gaitway.cast.catalog import load_cast
-from gaitway.core import planar
+from gaitway.core import planar, rotations
 from gaitway.graphs.snap.common_pose import HubPose
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror, slice_frames
@@ -122,6 +122,24 @@ def gliding(name: str, speed: float, where: CaptureHub) -> BehaviorDraft:
     clip = Clip(pose.skeleton, roots, np.repeat(pose.rotations[None], 12, axis=0), 30.0, name)
     snapped = SnappedClip(clip=clip, start=where, end=where, source="take", fit=0.5)
     return BehaviorDraft(name, where, where, (snapped,), (ClipQuality(0.1, "Hips", 0.0, 0.0, 0.0),))
+
+
+def test_straight_steps_of_every_gait_outlast_the_cap() -> None:
+    stand, left, right, jog = (hub(name) for name in ("stand", "walk_left", "walk_right", "jog_left"))
+    ahead = gliding("ahead", 1.0, left)
+    turned = rotations.multiply(rotations.from_yaw(np.linspace(0.0, 0.6, 12)), ahead.clips[0].clip.rotations[:, 0])
+    turning = np.array(ahead.clips[0].clip.rotations)
+    turning[:, 0] = turned
+    bent = (replace(ahead.clips[0], clip=replace(ahead.clips[0].clip, rotations=turning)),)
+    drafts = [
+        *(replace(ahead, name=f"walk_{k}", end=right) for k in range(4)),
+        replace(ahead, name="jog_left_35", start=jog, end=jog, clips=bent),
+        replace(ahead, name="jog_forward", start=jog, end=jog),
+        replace(ahead, name="start", start=stand), replace(ahead, name="walk_to_jog", start=right, end=jog),
+    ]  # fmt: skip
+    kept, beyond = keep_first(drafts, 4)
+    assert [e.name for e in kept] == ["walk_0", "jog_forward", "start", "walk_to_jog"]
+    assert [e.name for e in beyond] == ["walk_1", "walk_2", "walk_3", "jog_left_35"]
 
 
 def test_clips_that_join_badly_are_left_out() -> None:

@@ -75,10 +75,26 @@ def missing_specials(drafts: Sequence[BehaviorDraft]) -> list[str]:
 
 
 def keep_first(drafts: Sequence[BehaviorDraft], most: int) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
-    """Keep at most a number of behaviours, those that link states first; also return the behaviours left out."""
-    order = sorted(range(len(drafts)), key=lambda i: (not _links(drafts[i]), i))
+    """Keep at most a number of behaviours; also return the behaviours left out.
+
+    Those that link states come first, and one straight step of each gait, without which nobody gets far.
+    """
+    core = _core_steps(drafts)
+    order = sorted(range(len(drafts)), key=lambda i: (not (_links(drafts[i]) or i in core), i))
     kept = set(order[:most])
     return [e for i, e in enumerate(drafts) if i in kept], [e for i, e in enumerate(drafts) if i not in kept]
+
+
+def _core_steps(drafts: Sequence[BehaviorDraft]) -> set[int]:
+    """Return the numbers of the straightest steps of each gait, one from each pose to each that follows."""
+    best: dict[tuple[str, str], int] = {}
+    for i, draft in enumerate(drafts):
+        ends = draft.start.name, draft.end.name
+        if draft.special or _links(draft) or draft.start.kind != "step" or draft.end.kind != "step":
+            continue
+        if ends not in best or abs(draft.turn) < abs(drafts[best[ends]].turn):
+            best[ends] = i
+    return set(best.values())
 
 
 def _links(draft: BehaviorDraft) -> bool:
