@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -79,14 +80,14 @@ class Camera:
         flat = np.linalg.norm((middle - place)[:2]) < 1e-6 * np.linalg.norm(middle - place)
         return cls(place, middle, np.array([0.0, 1.0, 0.0]) if flat else _WORLD_UP, field)
 
-    @property
+    @cached_property
     def axes(self) -> FloatArray:
         """Rows: the picture's right, its up and the line of sight, as unit vectors; (3, 3)."""
         sight = self.target - self.eye
         sight = sight / np.linalg.norm(sight)
         right = np.cross(sight, self.up)
         right = right / np.linalg.norm(right)
-        return np.stack([right, np.cross(right, sight), sight])
+        return owned(np.stack([right, np.cross(right, sight), sight]), "camera axes", (3, 3))
 
     def scale(self, height: int) -> float:
         """Return pixels per metre (orthographic), or pixels per metre at a depth of one metre (perspective)."""

@@ -210,7 +210,14 @@ def nearest_texel(camera: Camera, points: FloatArray, height: int) -> float:
 
 def camera_view(camera: Camera, width: int, height: int) -> View:
     """Return a camera as the kernels take it, for a picture of a size [px]."""
-    return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
+    return View(
+        np.array(camera.eye),
+        np.array(camera.axes),
+        camera.scale(height),
+        0.5 * width,
+        0.5 * height,
+        camera.span is None,
+    )
 
 
 def key_direction(lighting: Lighting, camera: Camera) -> FloatArray:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -218,8 +217,7 @@ def _changed_tiles(
     """Return which tiles differ from the plate: those that something that moves covers or shades."""
     if starts[-1] == len(moving.points):  # nothing was cut off
         solid = starts[starts <= int(moving.corners[moving.painted == 0].max(initial=-1)) + 1]
-        spots = [screen[a:b, :2] for a, b in pairwise(solid.tolist()) if b > a]
-        boxes = np.array([(s.min(axis=0), s.max(axis=0)) for s in spots]).reshape(-1, 2, 2)
+        boxes = np.stack(shadows.thing_boxes(screen, solid), axis=1)
         boxes = np.concatenate([boxes, _triangle_boxes(screen, moving.corners[moving.painted > 0])])
     else:
         boxes = _triangle_boxes(screen, moving.corners)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -153,8 +152,7 @@ class ShadowPicture:
         new = self.spare.pop() if self.spare else self._copied()
         _kernels.raster_both(screen, corners, new.closest, new.farthest)
         height, width = self.closest.shape
-        spots = [screen[a:b, :2] for a, b in pairwise(starts.tolist()) if b > a]
-        low, high = (np.array([f(s, axis=0) for s in spots]).reshape(-1, 2) for f in (np.min, np.max))
+        low, high = thing_boxes(screen, starts)
         parts = _boxes(low - self.reach, high + self.reach + 1.0, width, height)
         for left, top, right, bottom in parts.tolist():
             rows = slice(max(top - self.reach, 0), min(bottom + self.reach, height))
@@ -183,6 +181,20 @@ class MovingPicture:
     picture: ShadowPicture
     parts: IntArray
     """Where it differs from that of the still things: left, top, right and bottom [texels]; (N, 4)."""
+
+
+def thing_boxes(screen: FloatArray, starts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper corners (K, 2) of the boxes around things in a picture.
+
+    Args:
+        screen: pixel x, y and closeness of all vertices; (V, 3).
+        starts: first vertex of each thing, and the number of vertices; (K + 1,). Things without vertices are left out.
+    """
+    first = starts[:-1][starts[1:] > starts[:-1]]
+    if len(first) == 0:
+        return np.empty((0, 2)), np.empty((0, 2))
+    spots = screen[: starts[-1], :2]
+    return np.minimum.reduceat(spots, first, axis=0), np.maximum.reduceat(spots, first, axis=0)
 
 
 def _boxes(low: FloatArray, high: FloatArray, width: int, height: int) -> IntArray:
