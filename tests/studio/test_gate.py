@@ -455,7 +455,11 @@ def test_who_floods_and_never_reads_has_one_window_waiting(own: Studio) -> None:
     own.page.windows._window = lambda *given: (opened.append(1), show(*given))[1]  # type: ignore[method-assign]
     for _ in range(300):
         viewer.send("CommandTriggerMessage", uuid=keys._impl.uuid)
-    assert until(lambda: len(opened) == 300)
+    assert until(lambda: len(opened) > 0)
+    viewer.read(1.0)
+    assert len(opened) == 1  # the others find it open
+    for _ in range(20):  # what replaces it leaves one, too
+        own.page.windows.ask(client, "really?", {"yes": lambda: None})
     assert until(lambda: len([m for m in client.gui._modal_handle_from_uuid.values() if not m.closed]) == 1)
     assert len(client.gui._gui_input_handle_from_uuid) <= 1
     heavy = [m for m in buffer.message_from_id.values() if type(m).__name__ == "GuiMarkdownMessage"]
