@@ -31,6 +31,7 @@ def test_a_tree_is_built_and_written(tmp_path: Path) -> None:
         gaitway.build_tree("persom")
 
 
+@pytest.mark.slow
 def test_a_library_is_varied() -> None:
     person = gaitway.load_cast("person", takes=4, behaviors=["wave", "stand"])
     done = gaitway.vary(person, count=2, behaviors=["wave"], upper=True)

@@ -176,6 +176,7 @@ def test_names_and_numbers_stay_whole_in_a_narrow_terminal() -> None:
     assert "-0.00" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX systems")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_film_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:

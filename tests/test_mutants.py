@@ -72,6 +72,7 @@ def small_tree(folder: Path) -> Path:
     return tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("new", "verdict"), [("return 3", "killed"), ("return 1 + 1", "survived"), ("retrun 2", "error")]
 )

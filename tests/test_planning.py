@@ -49,6 +49,7 @@ def test_rows_say_how_everybody_fared() -> None:
     assert made.motion_seconds > 8.0 and made.seconds > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [

@@ -33,6 +33,7 @@ def imported(folder: Path) -> Imported:
     return import_library(folder, name="somebody")
 
 
+@pytest.mark.slow
 def test_the_library_can_be_planned_with(imported: Imported) -> None:
     library = imported.library
     assert library.name == "somebody"

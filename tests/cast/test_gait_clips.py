@@ -170,6 +170,7 @@ def test_step_length_and_cadence_are_those_of_people() -> None:
     assert 0.06 < np.ptp(jog.root_positions[:, 2]) < 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES, ids=lambda s: s.name)
 def test_everybody_keeps_the_figures(style: Style) -> None:
     for entry in entries(style, 2).values():

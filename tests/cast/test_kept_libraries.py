@@ -74,6 +74,7 @@ def prepared(name: str) -> list[Any]:
     return [library, reach.reaches(library), body_discs.body_discs(library, table), free]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASTS)
 def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAITWAY_CACHE", "off")

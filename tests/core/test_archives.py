@@ -65,6 +65,7 @@ def nested(depth: int) -> Any:
     return [] if depth == 0 else [nested(depth - 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -73,6 +73,7 @@ def test_a_change_far_below_is_noticed(package: Path) -> None:
     assert run(package, "thrice") == ["21.0", "loaded"]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_moved_leaves_nothing_behind(package: Path) -> None:
     run(package)
     before = sorted(file.name for file in package.glob("__pycache__/*.nb?"))
@@ -84,6 +85,7 @@ def test_a_kernel_that_moved_leaves_nothing_behind(package: Path) -> None:
     assert after != before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no such rights here")
 def test_folders_that_others_can_write_are_not_used(package: Path, tmp_path: Path) -> None:
     shared = tmp_path / "shared"

@@ -283,6 +283,7 @@ def test_upright_level_and_short_stadiums_are_drawn_too(x, y, angle, radius):
         np.testing.assert_array_equal(drawn[sure], (off < 0.0)[sure])
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0.02, 6.0))
 @settings(max_examples=20)
 def test_a_sweep_holds_all_that_moves_and_hardly_more(seed, pace):
@@ -330,6 +331,7 @@ def plain_cover(inner, todo, stride, shrink, half):
     return np.array(chosen, dtype=float).reshape(-1, 3), left
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 3]))
 @settings(max_examples=40)
 def test_covers_are_those_of_the_plain_greedy_way(seed, stride):

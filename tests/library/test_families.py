@@ -96,6 +96,7 @@ def test_families_do_not_depend_on_names() -> None:
     assert found[0].label(np.radians(22.5)) == "walk_left_22.5"  # after the state that they begin in
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_value_in_range_is_met_by_a_clean_motion(data: st.DataObject) -> None:
@@ -115,6 +116,7 @@ def test_any_value_in_range_is_met_by_a_clean_motion(data: st.DataObject) -> Non
         assert clip.root_positions[frame, 2] == pytest.approx(hub.root_positions[frame, 2], abs=1e-4)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=15, deadline=None)
 def test_more_is_more(data: st.DataObject) -> None:

@@ -358,6 +358,7 @@ def test_a_restored_crowd_does_the_same(tmp_path: Path) -> None:
         assert other.world.obstacles[-2].name == "post"
 
 
+@pytest.mark.slow
 def test_damaged_states_are_refused(tmp_path: Path, crowd: LiveCrowd) -> None:
     starts, goals = ring(4, 3.0)
     crowd.add_many(starts, goals)

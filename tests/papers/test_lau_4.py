@@ -82,6 +82,7 @@ def test_resolutions(tables: dict[str, PaperTable]) -> None:
     assert all(row["us"] < row["with_mapping_us"] for row in rows)
 
 
+@pytest.mark.slow
 def test_the_same_queries_and_trees_again(tables: dict[str, PaperTable]) -> None:
     again = run_paper("lau-4.3", options=QUICK)
     other = run_paper("lau-4.3", options=PaperOptions(quick=True, seed=1))
@@ -101,6 +102,7 @@ def test_rows_of_a_part_have_the_same_keys(name: str, tables: dict[str, PaperTab
         assert sum(widths) + len(widths) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_files(name: str, tables: dict[str, PaperTable], tmp_path: Path) -> None:
     written = save_paper(name, tables[name], tmp_path / "new" / "folder")

@@ -13,6 +13,7 @@ from gaitway.cli import app
 RUN = CliRunner()
 
 
+@pytest.mark.slow
 def test_a_table_with_files(tmp_path: Path) -> None:
     done = RUN.invoke(app, ["papers", "lau-4.3", "--quick", "--out", str(tmp_path / "tables")])
     assert done.exit_code == 0, done.output

@@ -158,6 +158,7 @@ def test_a_twin_that_does_not_fit_is_not_played() -> None:
         assert "walk_forward" in played
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "room"), [(lambda: identical(4, 1.2), 0.15), (lambda: similar(8), 0.05)], ids=["identical", "similar"]
 )

@@ -478,6 +478,7 @@ def test_more_viewers_than_places_are_told_to_wait(own: Studio, monkeypatch: pyt
     viewers[1].vanish()
 
 
+@pytest.mark.slow
 def test_connections_that_say_nothing_are_few_and_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "MOST_WAITING", 4)
     monkeypatch.setattr(gates, "_OPEN_S", 1.5)

@@ -159,6 +159,7 @@ def test_truncated_files(tmp_path):
             load_take(path)
 
 
+@pytest.mark.slow
 def test_flipped_bytes_give_an_error_or_the_same_take(tmp_path):
     take, path = random_take(4), tmp_path / "a.npz"
     save_take(take, path)

@@ -49,6 +49,7 @@ def free_nodes(search: BackwardSearch, maps: EnvironmentMap) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_as_trying_all_nodes(parts: int, seed: int) -> None:

@@ -91,6 +91,7 @@ def test_marks_are_those_of_all_points(seed: int, radius: float) -> None:
     assert sure <= set(np.flatnonzero(grid.cells).tolist()) <= possible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_chords(seed: int) -> None:
     """Of an edge with a rim, by many points along the line."""

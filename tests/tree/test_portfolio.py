@@ -26,6 +26,7 @@ def trees() -> TreeSearch:
     return TreeSearch(SEARCHER, [diverse_tree(moves, Region.disc(35.0), Budget(250_000))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("boxes", "by_tree"), [(40, 0.85), (120, 0.3)])
 def test_as_sure_and_nearly_as_good_as_a_star(trees: TreeSearch, boxes: int, by_tree: float) -> None:
     free = Heuristics.of(SEARCHER.table, SEARCHER.costs, names=("heading",))
@@ -55,6 +56,7 @@ def test_memory(trees: TreeSearch) -> None:
     assert trees.nbytes <= 8e6
 
 
+@pytest.mark.slow
 def test_what_cannot_be(trees: TreeSearch) -> None:
     portfolio = Portfolio(trees, fields_of(World((0.0, 0.0, 75.6, 75.6))))
     outside = portfolio.find(Query((5.0, 5.0, 0.0), (200.0, 5.0)))

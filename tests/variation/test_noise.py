@@ -57,6 +57,7 @@ def test_noise_on_one_arm_leaves_the_other(true: list[Clip], inputs: list[Clip])
     assert np.abs(one.rotations[:, left] - source.rotations[:, left]).max() > 0.02
 
 
+@pytest.mark.slow
 def test_noise_is_told_from_takes_and_takes_are_not(true: list[Clip], inputs: list[Clip]) -> None:
     rng = np.random.default_rng(5)
     stick, aligned = Yardstick.of(true[:25]), AlignedTakes.of(inputs)

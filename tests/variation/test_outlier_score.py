@@ -54,6 +54,7 @@ def test_each_aspect_answers_to_what_it_is_called_by() -> None:
     assert aspect([*good, rough], "roughness") > plain["roughness"] + 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ["arms", "turn", "slow", "noise", "other"])
 @pytest.mark.parametrize("held", [True, False])
 def test_odd_takes_are_left_out_of_good_ones(odd: str, held: bool) -> None:
