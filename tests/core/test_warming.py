@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -174,6 +175,26 @@ def test_there_is_no_helper_where_none_is_wanted_or_possible(
     monkeypatch.setenv("GAITWAY_COMPILERS", "2")
     warming.begin()
     assert bool(started) is (warming.fcntl is not None)
+
+
+def test_a_helper_has_no_helper(state: warming._State, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The helper compiles as every process does, which is what starts a helper elsewhere."""
+    said: list[str] = []
+    started: list[bool] = []
+    monkeypatch.setattr(warming, "_start_helper", lambda: started.append(True))
+    monkeypatch.setattr(warming, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(warming, "help_out", lambda kernels: said.append(warming.begin()))
+    monkeypatch.setattr(warming.Recorded, "is_cached", False)
+    monkeypatch.setattr(warming.os, "_exit", lambda code: None)
+    monkeypatch.setattr(warming.sys, "argv", ["helper", "demo"])
+    monkeypatch.setenv("GAITWAY_COMPILERS", "2")
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        warming.main()
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+    assert len(said) == (warming.fcntl is not None)
+    assert not started
 
 
 def test_unknown_commands_and_warm_caches_say_no_time(state: warming._State, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,8 @@ class _State:
     lock: int | None = None
     """Open file whose bytes are the locks."""
     helper: subprocess.Popen[bytes] | None = None
+    helping: bool = False
+    """Whether this process is the helper of another one."""
     waited: float = 0.0
     """Time spent waiting for kernels of other processes [s]."""
     show: Callable[[int, int], None] | None = None
@@ -271,6 +273,8 @@ def read_type(text: Any) -> Any:
 
 def _may_help() -> bool:
     """Whether another process can and may compile beside this one."""
+    if _STATE.helping:
+        return False
     asked = os.environ.get("GAITWAY_COMPILERS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return (int(asked) if asked.isdigit() else cores) >= 2 and _open_lock()
@@ -393,5 +397,6 @@ def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if _open_lock():
         expect(sys.argv[1:])
+        _STATE.helping = True  # a helper that had helpers would take the cores from those who need them
         help_out(_helping_order(kernels_of(sys.argv[1:])))
     os._exit(0)
