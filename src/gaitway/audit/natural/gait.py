@@ -111,9 +111,10 @@ def gait_figures(clip: Clip, way: Way, positions: FloatArray, world: FloatArray)
     """
     if any(role not in clip.skeleton.roles for role in NEEDED):
         return {}
-    parts = [_walk_figures(clip, c, positions, world) for c in stretches(clip, positions, way)]
+    walks = stretches(clip, positions, way)
+    parts = [_walk_figures(clip, c, positions, world) for c in walks]
     figures = {name: _mean([p[name] for p in parts if name in p]) for name in sorted({n for p in parts for n in p})}
-    intervals = np.concatenate([*(_intervals(c) for c in stretches(clip, positions, way)), np.empty(0)])
+    intervals = np.concatenate([*(_intervals(c) for c in walks), np.empty(0)])
     if len(intervals) >= 5:
         figures["step_time_change"] = float(intervals.std() / intervals.mean())
     jogs = [_pelvis_yaw(clip, c, positions) for c in stretches(clip, positions, way, jog=True)]

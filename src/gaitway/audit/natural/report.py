@@ -16,7 +16,7 @@ from gaitway.audit.natural.shortest_way import RADII, ShortestWays, needed_turni
 from gaitway.audit.natural.upper_body import head_figures, head_yaw, standing, standing_life, yaw_speed
 from gaitway.audit.natural.way import RATE, Way, way_of
 from gaitway.audit.report import plain_values
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.progress import Progress, silent
 from gaitway.motion.clip import Clip
 from gaitway.take.model import Take
@@ -28,6 +28,8 @@ _SHARES = {"arm_difference": 100.0, "step_time_change": 100.0, "step_width": 100
 """Factors from measured values to the units of the bands."""
 _WALKING = 0.6
 """Speed above which a character counts for steps in time [m/s]."""
+_Strides = tuple[int, FloatArray, BoolArray]
+"""First frame of a character in the take, its gait phase [rad] and whether it walks in each frame of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,27 +137,31 @@ def natural_report(
     shortest = [] if world is None else [ShortestWays(world, radius) for radius in RADII]
     measured: dict[str, dict[str, float]] = {}
     moments: dict[str, dict[str, NaturalMoment]] = {}
+    strides: list[_Strides] = []
     for index, name in enumerate(take.names):
         progress("characters", index, len(take))
-        clip = take.clip(index, RATE)
+        clip, start = take.clip(index, RATE), float(take.start(index))
         if len(clip) < 3:
             continue
-        figures, frames = _measured(clip, shortest)
+        figures, frames, phase = _measured(clip, shortest)
         measured[name] = figures
-        moments[name] = {
-            key: NaturalMoment(
-                character=name, value=value, time=float(take.start(index) + frames.get(key, 0) / RATE),
-                place=tuple(float(v) for v in clip.root_positions[frames.get(key, 0)]),  # type: ignore[arg-type]
-            )
-            for key, value in figures.items()
-        }  # fmt: skip
-    of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: _in_step(take)}
+        moments[name] = {key: _moment(name, value, clip, frames.get(key, 0), start) for key, value in figures.items()}
+        if phase is not None:
+            strides.append((round(start * RATE), *phase))
+    of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: _in_step(strides)}
     rows = tuple(_row(band, measured, moments, of_crowd.get(band.name)) for band in bands)
     return NaturalReport(rows, measured)
 
 
-def _measured(clip: Clip, shortest: Sequence[ShortestWays]) -> tuple[dict[str, float], dict[str, int]]:
-    """Return the figures of one character, and the frame that shows each best."""
+def _moment(name: str, value: float, clip: Clip, frame: int, start: float) -> NaturalMoment:
+    x, y, z = clip.root_positions[frame].tolist()
+    return NaturalMoment(character=name, value=value, time=start + frame / RATE, place=(x, y, z))
+
+
+def _measured(
+    clip: Clip, shortest: Sequence[ShortestWays]
+) -> tuple[dict[str, float], dict[str, int], tuple[FloatArray, BoolArray] | None]:
+    """Return the figures of one character, the frame that shows each best, and its gait phases and when it walks."""
     way = way_of(clip.root_positions)
     figures = _way_figures(way, clip, shortest)
     positions, world = clip.joint_transforms()
@@ -163,7 +169,10 @@ def _measured(clip: Clip, shortest: Sequence[ShortestWays]) -> tuple[dict[str, f
     figures |= head_figures(clip, way, world)
     figures["standing_life"] = standing_life(clip, way)
     figures = {name: value for name, value in figures.items() if not math.isnan(value)}
-    return figures, _frames(clip, way, positions, world)
+    phase = None
+    if all(role in clip.skeleton.roles for role in NEEDED):
+        phase = phases(step_signal(clip, positions)), way.speed > _WALKING
+    return figures, _frames(clip, way, positions, world), phase
 
 
 def _way_figures(way: Way, clip: Clip, shortest: Sequence[ShortestWays]) -> dict[str, float]:
@@ -233,23 +242,19 @@ def _speed_spread(speeds: FloatArray) -> tuple[float, int]:
     return (float(speeds.std(ddof=1)) if len(speeds) > 1 else math.nan), len(speeds)
 
 
-def _in_step(take: Take) -> tuple[float, int]:
+def _in_step(strides: Sequence[_Strides]) -> tuple[float, int]:
     """Return how much more alike the gait phases of walking characters are than by chance, and of how many."""
     frames = round(_FIRST * RATE)
-    turns, walking = np.full((len(take), frames), np.nan), np.zeros((len(take), frames), dtype=bool)
-    for index in range(len(take)):
-        clip, first = take.clip(index, RATE), round(take.start(index) * RATE)
-        if len(clip) < RATE or first >= frames or any(role not in clip.skeleton.roles for role in NEEDED):
-            continue
-        way, signal = way_of(clip.root_positions), step_signal(clip, clip.joint_positions())
-        count = min(len(clip), frames - first)
-        turns[index, first : first + count] = phases(signal)[:count]
-        walking[index, first : first + count] = (way.speed > _WALKING)[:count]
+    turns, walking = np.zeros((len(strides), frames)), np.zeros((len(strides), frames), dtype=bool)
+    for row, (first, phase, walks) in enumerate(strides):
+        count = max(min(len(phase), frames - first), 0)
+        turns[row, first : first + count] = phase[:count]
+        walking[row, first : first + count] = walks[:count]
     many = walking.sum(axis=0)
     enough = many >= 3
     if not enough.any():
         return math.nan, int(walking.any(axis=1).sum())
-    together = np.abs(np.where(walking, np.exp(1j * np.nan_to_num(turns)), 0.0).sum(axis=0))[enough] / many[enough]
+    together = np.abs(np.where(walking, np.exp(1j * turns), 0.0).sum(axis=0))[enough] / many[enough]
     chance = 0.5 * np.sqrt(np.pi / many[enough])
     return float((together - chance).mean()), int(walking.any(axis=1).sum())
 
