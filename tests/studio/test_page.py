@@ -261,7 +261,7 @@ def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(lambda: len(studio.page.viewers()) == 1)
     assert until(lambda: viewer.read(0.2) > 2, 30.0)
-    assert studio.session.engine.frame().number > before + 5
+    assert until(lambda: studio.session.engine.frame().number > before + 5, 30.0)
     assert np.isfinite(item_pose(studio.session.engine.scene.source, "obstacles/0")).all()
     viewer.vanish()
 
