@@ -27,9 +27,11 @@ from audit_takes import (
     widest,
 )
 from gaitway.audit import AuditBars, audit_take
-from gaitway.cast.catalog import load_cast
+from gaitway.cast.catalog import cast_names, load_cast, style_names
 from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.anatomy import t_pose
+from gaitway.motion.clip import Clip
 from gaitway.motion.limits import anatomical_angles, joint_limits
 from gaitway.take.model import Take
 from gaitway.take.tracks import lay_track
@@ -572,6 +574,102 @@ class TestDiscs:
         report = audit_take(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(movers=(shot,)))
         assert report["disc"].worst.obstacle == "shot"
         assert not report.ok
+
+
+class TestLibraries:
+    """What a source clip does itself is a violation too where it is beyond bars for clips, and the library's fault."""
+
+    @staticmethod
+    def edited(name: str = "stand", **changes: FloatArray) -> Clip:
+        """A clip of the cast that was changed."""
+        return replace(clips()[name], name="broken", **changes)
+
+    @staticmethod
+    def faults(clip: Clip, **bars: float) -> dict[str, str]:
+        """The clip that is blamed in each row that is violated."""
+        report = audit_take(take_with(lay_track("ada", [clip], (3.0, 1.0, 0.0))), OPEN, bars=AuditBars(**bars))
+        return {finding.row: finding.clip for finding in report.violations}
+
+    @pytest.mark.parametrize(("degrees", "clean"), [(20.0, True), (50.0, True), (129.0, False)])
+    def test_a_joint_that_flips(self, degrees: float, clean: bool) -> None:
+        turns = np.array(clips()["stand"].rotations)
+        foot = clips()["stand"].skeleton.index("RightHand")
+        flip = rotations.from_axis_angle((1.0, 0.0, 0.0), np.radians(degrees))
+        turns[60:, foot] = rotations.multiply(turns[60:, foot], flip)
+        found = self.faults(self.edited(rotations=turns), limit_deg=180.0)
+        assert found == ({} if clean else {"continuity": "broken", "turn": "broken"})
+
+    def test_a_library_that_flips_all_the_time(self) -> None:
+        """Where it is usual, it is no less wrong."""
+        turns = np.array(clips()["stand"].rotations)
+        hand = clips()["stand"].skeleton.index("RightHand")
+        flip = rotations.from_axis_angle((1.0, 0.0, 0.0), np.radians(80.0))
+        turns[::2, hand] = rotations.multiply(turns[::2, hand], flip)
+        found = self.faults(self.edited(rotations=turns), limit_deg=180.0)
+        assert found == {"continuity": "broken", "turn": "broken"}
+
+    @pytest.mark.parametrize(("depth", "clean"), [(0.02, True), (0.05, False)])
+    def test_a_clip_in_the_floor(self, depth: float, clean: bool) -> None:
+        sunk = np.subtract(clips()["stand"].root_positions, (0.0, 0.0, depth))
+        found = self.faults(self.edited(root_positions=sunk, contacts=None), height=1.0)
+        assert found == ({} if clean else {"under_ground": "broken"})
+
+    def test_a_walk_downstairs_on_the_level_is_nobodys_clip(self) -> None:
+        report = audit_take(
+            take_with(lay_track("ada", [load_cast("person", behaviors=["stairs_down"]).clips["stairs_down"]])), OPEN
+        )
+        found = {finding.row: finding.clip for finding in report.violations}
+        assert found["under_ground"] == ""
+
+    @pytest.mark.parametrize(("slide", "clean"), [(0.03, True), (0.06, False)])
+    def test_a_clip_whose_feet_slide(self, slide: float, clean: bool) -> None:
+        clip = clips()["stand"]
+        moves = ramp(clip.duration, 1.0)[: len(clip), None] * [slide, 0.0, 0.0]
+        found = self.faults(self.edited(root_positions=clip.root_positions + moves))
+        assert found == ({} if clean else {"skate": "broken", "skate_found": "broken"})
+
+    def test_a_clip_that_is_too_fast(self) -> None:
+        clip = clips()["stand"]
+        moves = 0.45 * np.arange(len(clip))[:, None] * [0.1, 0.0, 0.0]  # 1.35 m/s
+        still = self.edited(root_positions=clip.root_positions + moves, contacts=np.zeros_like(clip.contacts))
+        assert "speed" not in self.faults(still)
+        fast = replace(still, root_positions=clip.root_positions + 10.0 * moves)
+        assert self.faults(fast, bounds=1e3)["speed"] == "broken"
+
+    def test_what_the_take_does_is_not_the_librarys_fault(self) -> None:
+        take = turn(take_with(track()), "LeftForeArm", np.radians([0.0, 90.0, 0.0]), (0.0, 0.0, 1.0), 199 / 30)
+        found = audit_take(take, OPEN, bars=AuditBars(limit_deg=180.0)).violations
+        assert {finding.row for finding in found} == {"continuity", "turn"}
+        assert all(finding.clip == "" for finding in found)
+
+    def test_the_report_says_whose_fault_it_is(self) -> None:
+        sunk = np.subtract(clips()["stand"].root_positions, (0.0, 0.0, 0.08))
+        take = take_with(lay_track("ada", [self.edited(root_positions=sunk, contacts=None)]))
+        report = audit_take(take, OPEN)
+        assert "the library's fault: clip 'broken' does it itself" in report["under_ground"].worst.words()
+        row = next(row for row in report.as_dict()["rows"] if row["name"] == "under_ground")
+        assert row["worst"]["clip"] == "broken"
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("style", style_names())
+    @pytest.mark.parametrize("name", cast_names())
+    def test_no_clip_of_the_cast_is_at_fault(self, name: str, style: str) -> None:
+        library = load_cast(name, style=style)
+        tracks = [lay_track(clip.name, [clip], (0.0, 30.0 * k, 0.0)) for k, clip in enumerate(library.clips.values())]
+        report = audit_take(take_with(*tracks), World((-50.0, -50.0, 50.0, 30.0 * len(tracks) + 50.0)))
+        found = {(finding.row, *finding.characters) for finding in report.violations if finding.clip}
+        assert report["turn"].checked > 100 and len(report.characters) == len(library.clips)
+        assert found <= AT_FAULT.get((name, style), set())
+        assert all(finding.clip for row in ("turn", "speed") for finding in report[row].violations)
+
+
+KNEELING = {("skate_found", "crawl_start"), ("skate_found", "crawl_under")}
+AT_FAULT: dict[tuple[str, str], set[tuple[str, str]]] = {
+    **{("person", f"style-{number}"): KNEELING for number in (2, 3, 4, 7)},
+    ("horse", "style-3"): {("turn", "gallop_right_40"), ("turn", "stop_gallop")},
+}
+"""Clips of the cast that are beyond the bars for clips, and in which row: a foot that slides by 4.4 cm while somebody
+goes down to crawl, a foreleg of the longest-striding horse that turns by 63 and 93 degrees in 1/30 s."""
 
 
 def test_without_a_world_only_what_needs_none_is_checked() -> None:

@@ -10,7 +10,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gaitway.audit.bodies import AuditedCharacter, bodies_of, has_legs, walker
-from gaitway.audit.character_checks import absence, arrivals, given_up, missing, outside, pops, strained
+from gaitway.audit.character_checks import (
+    absence,
+    arrivals,
+    given_up,
+    hurried,
+    missing,
+    outside,
+    pops,
+    strained,
+    turned,
+)
 from gaitway.audit.crowding import Meetings
 from gaitway.audit.discs import crossings, disc_groups, overlaps
 from gaitway.audit.feet import Feet
@@ -122,9 +132,12 @@ class _AuditRun:
     def _motion(self, figure: AuditedCharacter, tally: Tally) -> None:
         body, frames = int(self.take.bodies[figure.index]), len(figure.times)
         limits = self.limits[body]
-        sudden, excused = pops(figure, self.usual[body], self.sources, self.bars.continuity)
+        sudden, excused = pops(figure, self.usual[body], self.sources, self.bars.continuity, self.bars.turn_deg)
         tally.excuse(excused)
         tally.add("continuity", sudden, frames)
+        tally.add("turn", turned(figure, self.sources, self.bars.turn_deg), frames)
+        fastest = self.bars.speed if has_legs(self.take.skeletons[body]) else self.bars.animal_speed
+        tally.add("speed", hurried(figure, self.sources, fastest), frames)
         if limits is not None and len(limits.joints):
             tally.add("limits", strained(figure, limits, self.bars.limit_deg), frames)
         for finding in arrivals(figure, self.bars):
@@ -146,7 +159,7 @@ class _AuditRun:
         tally.between = search.between
         for name, special in (("penetration", False), ("penetration_special", True)):
             tally.add(name, incidents(name, search, special), frames)
-        under, excused = sunk(figure, world, self.sources, self.bars.penetration)
+        under, excused = sunk(figure, world, self.sources, self.bars.penetration, self.bars.clip_sink)
         tally.excuse(excused)
         tally.add("under_ground", under, frames)
         tally.add("bounds", outside(figure, world, self.bars.bounds), frames)
@@ -175,7 +188,7 @@ class _AuditRun:
                 note = f"{_listed(lost)} not arrive, as the plan said, which does not count"
             if excused is not None:
                 reach, clip = shown(excused.value, row.unit), excused.obstacle
-                note = f"clip '{clip}' itself reaches {reach} ({excused.part}), which does not count"
+                note = f"clip '{clip}' itself reaches {reach} ({excused.part}), which is within the bars for clips"
             rows.append(summed_up(tally.findings.get(row.name, []), replace(row, note=note), checked))
         worst: dict[str, dict[str, float]] = {name: {} for name in self.take.names}
         for name, findings in tally.findings.items():
@@ -231,6 +244,8 @@ def _rows(bars: AuditBars, disc: bool) -> tuple[ReportRow, ...]:
         ),
         ReportRow(name="height", title="foot float or sink", unit="m", bar=bars.height, note="no contacts known"),
         ReportRow(name="continuity", title="continuity", unit="x", bar=bars.continuity, note="too short"),
+        ReportRow(name="turn", title="turn of a joint in 1/30 s", unit="deg", bar=bars.turn_deg, note="too short"),
+        ReportRow(name="speed", title="speed of the root", unit="m/s", bar=bars.speed, note="too short"),
         ReportRow(
             name="limits",
             title="joint limits",

@@ -1,8 +1,8 @@
-"""Checks of one character alone: presence, bounds, arrival, sudden changes of speed, joint limits."""
+"""Checks of one character alone: presence, bounds, arrival, speeds and their sudden changes, joint limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import AuditBars, Finding
-from gaitway.audit.sources import Played, Source, root_steps, turn_steps
+from gaitway.audit.sources import TURN_HZ, Played, Source, root_steps, speeds, turn_steps, turns
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.limits import JointLimits, violations
@@ -129,25 +129,25 @@ _FAITHFUL = 1.1
 
 
 def pops(
-    walker: AuditedCharacter, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float
+    walker: AuditedCharacter, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float, most_deg: float
 ) -> tuple[list[Finding], Finding | None]:
     """Return sudden changes of speed as multiples of the usual ones: one finding for each moment, or the greatest.
 
-    What a source clip does itself, at the very frames that are played, is not held against the take. The second result
-    is the greatest of that kind beyond the bar, with its clip for an obstacle.
+    What a source clip does itself, at the very frames that are played, is not held against the take, up to a change of
+    a joint's turn in 1/30 s by `most_deg`; beyond it is the fault of the library, however usual it is there. The second
+    result is the greatest that is not held against the take, with its clip for an obstacle.
     """
     if len(walker.clip) <= 2:
         return [], None
     scale = np.append(usual[0], usual[1])
     shares = np.column_stack([turn_steps(walker.clip), root_steps(walker.clip)]) / scale
-    bars = np.full(shares.shape, bar)
-    names = [*walker.clip.skeleton.names, "root"]
-    excused = None
-    if (shares > bar).any():
-        played = Played(walker.take, walker.index)
-        bars = np.maximum(
-            bar, _FAITHFUL * played.own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
-        )
+    most = np.append(np.radians(most_deg * TURN_HZ) / usual[0], np.inf)
+    bars = np.minimum(bar, most) + np.zeros(shares.shape)
+    blamed, names = bars, [*walker.clip.skeleton.names, "root"]
+    excused, played = None, Played(walker.take, walker.index)
+    if (shares > bars).any():
+        blamed = _FAITHFUL * played.own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
+        bars = np.minimum(np.maximum(bar, blamed), most)
         own = np.where((shares > bar) & (shares <= bars), shares, 0.0)
         at, joint = (int(i) for i in np.unravel_index(np.argmax(own), own.shape))
         if own[at, joint] > 0.0:
@@ -160,8 +160,47 @@ def pops(
     for step, span in worst_of_runs(beyond, walker.times[1:-1], 0.0):
         place = int(part[step]) if part[step] < len(names) - 1 else 0
         limit = float(bars[step, part[step]])
-        out.append(_finding("continuity", walker, step + 1, place, names[part[step]], float(worst[step]), limit, span))
+        found = _finding("continuity", walker, step + 1, place, names[part[step]], float(worst[step]), limit, span)
+        at_fault = limit < worst[step] <= blamed[step, part[step]]
+        out.append(replace(found, clip=played.clip_name(found.time)) if at_fault else found)
     return out, excused
+
+
+def turned(walker: AuditedCharacter, sources: dict[int, Source], bar: float) -> list[Finding]:
+    """Return turns of joints in 1/30 s [degrees]: one finding for each span of time, or the greatest."""
+    found = turns(walker.clip)
+    joint = np.argmax(found, axis=1)
+    names = walker.clip.skeleton.names
+    return _absolute(
+        "turn", walker, sources, found[np.arange(len(joint)), joint], bar,
+        lambda frame: (int(joint[frame]), names[joint[frame]]), lambda source: source.turned,
+    )  # fmt: skip
+
+
+def hurried(walker: AuditedCharacter, sources: dict[int, Source], bar: float) -> list[Finding]:
+    """Return speeds of the root [m/s]: one finding for each span of time, or the greatest."""
+    return _absolute(
+        "speed", walker, sources, speeds(walker.clip), bar, lambda frame: (0, "root"), lambda source: source.speed
+    )
+
+
+def _absolute(
+    row: str, walker: AuditedCharacter, sources: dict[int, Source], values: FloatArray, bar: float,
+    part: Callable[[int], tuple[int, str]], measure: Callable[[Source], FloatArray],
+) -> list[Finding]:  # fmt: skip
+    """Return values from frame to frame that nothing excuses, with the clip that does the same."""
+    out = []
+    played = Played(walker.take, walker.index)
+    own: FloatArray | None = None
+    for frame, span in worst_of_runs(values, walker.times[1:], bar):
+        joint, name = part(frame)
+        found = _finding(row, walker, frame + 1, joint, name, float(values[frame]), bar, span)
+        if found.violated:
+            own = played.own(sources, walker.times, measure) if own is None else own
+            if _FAITHFUL * own[frame + 1, joint] >= values[frame]:
+                found = replace(found, clip=played.clip_name(found.time))
+        out.append(found)
+    return out
 
 
 def strained(walker: AuditedCharacter, limits: JointLimits, bar: float) -> list[Finding]:

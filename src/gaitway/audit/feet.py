@@ -73,11 +73,14 @@ class Feet:
         return beyond or ([worst] if worst is not None else []), count
 
     def _slide(self, row: str, column: int, start: int, stop: int, frame: int, slide: float) -> Finding:
-        bar, times = self.bars.skate, self.walker.times
+        bar, times, clip = self.bars.skate, self.walker.times, ""
         if slide > bar:  # only then does it matter what the source does
-            bar += self.played.slide(self.sources, column, times[start:stop])
+            blamed = bar + self.played.slide(self.sources, column, times[start:stop])
+            bar = min(blamed, max(bar, self.bars.clip_slide))
+            if bar < slide <= blamed:
+                clip = self.played.clip_name(float(times[frame]))
         span = (float(times[start]), float(times[stop - 1]))
-        return self._finding(row, slide, bar, frame, column, span)
+        return replace(self._finding(row, slide, bar, frame, column, span), clip=clip)
 
     def heights(self) -> tuple[list[Finding], int]:
         """Return distances of planted points from the ground, one finding for each span; and the number of points."""

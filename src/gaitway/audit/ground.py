@@ -84,19 +84,21 @@ def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
 
 
 def sunk(
-    walker: AuditedCharacter, world: World, sources: dict[int, Source], bar: float
+    walker: AuditedCharacter, world: World, sources: dict[int, Source], bar: float, most: float
 ) -> tuple[list[Finding], Finding | None]:
     """Return parts of a body that are under the terrain: one finding for each span of time, or the deepest.
 
     What is as deep under the floor of the source clip, at the very frames that are played, is not held against the
-    take. The second result is the deepest of that kind beyond the bar, with its clip for an obstacle.
+    take, up to `most`; beyond it is the fault of the library. The second result is the deepest that is not held against
+    the take, with its clip for an obstacle.
     """
     depths, shares = _depths(walker, world)
     bars = np.full(depths.shape, bar)
-    excused = None
+    excused, blamed = None, bars
     if (depths > bar).any():
         played = Played(walker.take, walker.index)
-        bars = np.maximum(bar, played.own(sources, walker.times, lambda source: source.sunk) + _FAITHFUL)
+        blamed = np.maximum(bar, played.own(sources, walker.times, lambda source: source.sunk) + _FAITHFUL)
+        bars = np.minimum(blamed, max(bar, most))
         own = np.where((depths > bar) & (depths <= bars), depths, 0.0)
         f, p = (int(i) for i in np.unravel_index(np.argmax(own), own.shape))
         if own[f, p] > 0.0:
@@ -104,8 +106,14 @@ def sunk(
             excused = replace(found, obstacle=played.clip_name(found.time))
     part = np.argmax(depths - bars, axis=1)
     beyond = (depths - bars)[np.arange(len(part)), part]
-    spans = worst_of_runs(beyond, walker.times, 0.0)
-    return [_sunk(walker, f, int(part[f]), depths, shares, bars, span) for f, span in spans], excused
+    out = []
+    for f, span in worst_of_runs(beyond, walker.times, 0.0):
+        found, p = _sunk(walker, f, int(part[f]), depths, shares, bars, span), int(part[f])
+        if bars[f, p] < depths[f, p] <= blamed[f, p]:
+            clip = Played(walker.take, walker.index).clip_at(found.time)
+            found = found if sources[clip].leaves_floor else replace(found, clip=walker.take.clips[clip].name)
+        out.append(found)
+    return out, excused
 
 
 def _sunk(

@@ -31,6 +31,17 @@ class AuditBars:
     """Angle beyond a joint's limit [deg]."""
     heading_deg: float = 15.0
     """Angle between the final heading and the one asked for [deg]."""
+    turn_deg: float = 60.0
+    """Turn of a joint in 1/30 s, and change of that turn from one frame to the next [deg], whatever the clips do: fast
+    kicks reach 50."""
+    clip_slide: float = 0.04
+    """Slide of a planted point, whatever the source clip does [m]."""
+    clip_sink: float = 0.03
+    """Depth of a body in the ground, whatever the source clip does [m]."""
+    speed: float = 12.5
+    """Speed of the root of a person [m/s]: that of the fastest sprinters."""
+    animal_speed: float = 20.0
+    """Speed of the root of anything else [m/s]: that of the fastest horses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +68,8 @@ class Finding:
     """Place of the finding [m]."""
     span: tuple[float, float] | None = None
     """Begin and end of the violation [s]."""
+    clip: str = ""
+    """Name of the source clip that does this itself: the fault is the library's, not the planner's."""
 
     @property
     def violated(self) -> bool:
@@ -64,10 +77,11 @@ class Finding:
         return not self.value <= self.bar  # also true of what is not a number
 
     def words(self) -> str:
-        """Return the characters, the part and the time in a few words."""
+        """Return the characters, the part, the time and whose fault it is in a few words."""
         who = " and ".join(self.characters)
         what = " in ".join(w for w in (self.part, self.obstacle) if w)
-        return ", ".join(w for w in (who, what, f"{self.time:.2f} s (frame {self.frame})") if w)
+        fault = f"the library's fault: clip '{self.clip}' does it itself" if self.clip else ""
+        return ", ".join(w for w in (who, what, f"{self.time:.2f} s (frame {self.frame})", fault) if w)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,10 @@ from gaitway.motion.editing import resample
 from gaitway.take.model import Take
 
 _PERCENTILE = 99.9
+TURN_HZ = 30.0
+"""Turns are told as degrees in one frame of this rate, whatever the rate of a take [Hz]."""
+_LEVEL = 0.03
+"""Depth under the first floor of a clip below which a planted point stands on another floor [m]."""
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 """Changes of speed that are too small to be seen in a joint [rad/s] or root [m/s]; clips with hardly any motion do not
 forbid them."""
@@ -55,6 +59,26 @@ class Source:
         if len(out) > 2:
             out[1:-1] = np.column_stack([turn_steps(self.at_rate), root_steps(self.at_rate)])
         return np.asarray(scipy.ndimage.maximum_filter1d(out, 3, axis=0, mode="nearest"))
+
+    @cached_property
+    def turned(self) -> FloatArray:
+        """Turn of every joint in 1/30 s [deg], the greatest of three frames; (F, J)."""
+        out = np.zeros((len(self.at_rate), len(self.clip.skeleton)))
+        out[1:] = turns(self.at_rate)
+        return np.asarray(scipy.ndimage.maximum_filter1d(out, 3, axis=0, mode="nearest"))
+
+    @cached_property
+    def speed(self) -> FloatArray:
+        """Speed of the root [m/s], the greatest of three frames; (F, 1)."""
+        out = np.zeros((len(self.at_rate), 1))
+        out[1:, 0] = speeds(self.at_rate)
+        return np.asarray(scipy.ndimage.maximum_filter1d(out, 3, axis=0, mode="nearest"))
+
+    @cached_property
+    def leaves_floor(self) -> bool:
+        """Whether the clip leads below where it begins, as stairs do: what is under its floor is then no fault."""
+        flags = self.clip.contacts
+        return flags is not None and bool((self.points[..., 2][flags] < -_LEVEL).any())
 
     @cached_property
     def sunk(self) -> FloatArray:
@@ -118,10 +142,13 @@ class Played:
             out[rows] = np.maximum(out[rows], values[np.clip(frames, 0, len(values) - 1)])
         return out
 
+    def clip_at(self, time: float) -> int:
+        """Number of the clip that plays at a time."""
+        return int(self.clips[max(int(np.searchsorted(self.starts, time + 1e-9)) - 1, 0)])
+
     def clip_name(self, time: float) -> str:
         """Name of the clip that plays at a time."""
-        k = max(int(np.searchsorted(self.starts, time + 1e-9)) - 1, 0)
-        return str(self.take.clips[self.clips[k]].name)
+        return str(self.take.clips[self.clip_at(time)].name)
 
     def _clip_times(self, k: int, times: FloatArray) -> FloatArray:
         return np.asarray(self.offsets[k] + self.speeds[k] * (times - self.starts[k]))
@@ -131,6 +158,17 @@ def _sampled(source: Source, times: FloatArray, column: int) -> FloatArray:
     """Return x and y of a contact point at times of its clip [m]; (N, 2)."""
     frames = np.arange(len(source.clip)) / source.clip.fps
     return np.stack([np.interp(times, frames, source.points[:, column, i]) for i in range(2)], axis=-1)
+
+
+def turns(clip: Clip) -> FloatArray:
+    """Return the turn of every joint from frame to frame, as degrees in 1/30 s; (F - 1, J)."""
+    cosines = np.abs(np.einsum("fjc,fjc->fj", clip.rotations[:-1], clip.rotations[1:]))
+    return np.asarray(np.degrees(2.0 * np.arccos(np.minimum(cosines, 1.0))) * (clip.fps / TURN_HZ))
+
+
+def speeds(clip: Clip) -> FloatArray:
+    """Return the speed of the root from frame to frame [m/s]; (F - 1,)."""
+    return np.asarray(np.linalg.norm(np.diff(clip.root_positions, axis=0), axis=-1) * clip.fps)
 
 
 def turn_steps(clip: Clip) -> FloatArray:
