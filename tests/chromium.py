@@ -31,6 +31,8 @@ _FLAGS = (
     "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
     "--remote-debugging-port=0", "--remote-allow-origins=*",
 )  # fmt: skip
+_PATIENCE = 300.0
+"""How long to wait for what a busy machine takes long for [s]."""
 _HARMLESS = "Unable to preventDefault inside passive event listener"
 """What the sliders of viser's page have Chromium say."""
 _CODES = {"w": "KeyW", "a": "KeyA", "s": "KeyS", "d": "KeyD", "p": "KeyP", "t": "KeyT", "f": "KeyF"}
@@ -51,7 +53,11 @@ class Tab:
     """A page in the browser."""
 
     def __init__(self, address: str, size: tuple[int, int]) -> None:
-        self._socket, self._number, self.events = connect(address, max_size=None, ping_interval=None), 0, []
+        self._socket, self._number, self.events = (
+            connect(address, max_size=None, ping_interval=None, open_timeout=_PATIENCE),
+            0,
+            [],
+        )
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
@@ -64,7 +70,7 @@ class Tab:
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
-            answer = json.loads(self._socket.recv(timeout=180))
+            answer = json.loads(self._socket.recv(timeout=_PATIENCE))
             if answer.get("id") == self._number:
                 assert "error" not in answer, answer["error"]
                 return answer["result"]
@@ -126,7 +132,7 @@ class Tab:
     def press_button(self, words: str) -> None:
         """A button by what is written on it."""
         script = f"[...document.querySelectorAll('button')].find(b => b.textContent.trim() === {json.dumps(words)})"
-        until(lambda: self.run(f"!!{script}"), 20.0, f"a button '{words}'")
+        until(lambda: self.run(f"!!{script}"), _PATIENCE, f"a button '{words}'")
         self.run(f"{script}.click()")
 
     def picture(self) -> np.ndarray:
@@ -178,7 +184,7 @@ class Browser:
     def tab(self) -> Tab:
         """Another page."""
         request = urllib.request.Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             made = Tab(json.load(answer)["webSocketDebuggerUrl"], self._size)
         self._tabs.append(made)
         return made
@@ -188,7 +194,7 @@ class Browser:
         for tab in self._tabs:
             tab.close()
         self._process.kill()
-        self._process.wait(20)
+        self._process.wait(_PATIENCE)
         assert self._process.stderr is not None
         self._process.stderr.close()
         self._folder.cleanup()

@@ -46,10 +46,10 @@ COMMANDS = (
 
 
 def run(folder: Path, *arguments: object) -> tuple[subprocess.CompletedProcess[str], float]:
-    """Run a command as a process of its own, for a minute at most; also return its peak memory [MB]."""
+    """Run a command as a process of its own, which must not hang; also return its peak memory [MB]."""
     report = folder / "peak"
     command = [sys.executable, "-c", _MEASURED, report, *arguments]
-    done = subprocess.run(map(str, command), capture_output=True, text=True, timeout=60, cwd=folder, check=False)
+    done = subprocess.run(map(str, command), capture_output=True, text=True, timeout=600, cwd=folder, check=False)
     return done, float(report.read_text())
 
 

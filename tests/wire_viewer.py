@@ -12,19 +12,18 @@ import msgspec
 import numpy as np
 import viser
 import zstandard
-from websockets.sync.client import connect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+PATIENCE = 300.0
+"""How long to wait for what a busy machine takes long for [s]; kernels may have to be compiled first."""
 
 
 class WireViewer:
     """A connection to a page."""
 
     def __init__(self, address: str, eye: tuple[float, float, float] = (8.0, -6.0, 10.0)) -> None:
-        self._socket = connect(
-            address.replace("http://", "ws://"),
-            subprotocols=[f"viser-v{viser.__version__}"],
-            ping_interval=None,
-            max_size=None,  # type: ignore[list-item]
-        )
+        self._socket = _connected(address)
         self.shown: dict[str, dict[str, np.ndarray]] = {}
         self.bytes = 0
         self.send(
@@ -61,6 +60,13 @@ class WireViewer:
             self._note(bytes(raw) if isinstance(raw, bytes) else raw.encode())
         return count
 
+    def send_until_closed(self, data: bytes) -> None:
+        """Send the same again and again, until the other side has had enough: ConnectionClosed is raised then."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            self._socket.send(data)
+            self.read(0.001)
+
     def vanish(self) -> None:
         """Go without a word."""
         with contextlib.suppress(OSError):
@@ -83,8 +89,26 @@ class WireViewer:
                         self.shown.setdefault(message["name"], {})[key] = array
 
 
-def until(holds: Callable[[], Any], seconds: float = 90.0) -> bool:
-    """Wait for something; kernels may have to be compiled first."""
+def _connected(address: str) -> ClientConnection:
+    """Connect; where all places are taken, wait for those who vanished to be noticed."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return connect(
+                address.replace("http://", "ws://"),
+                subprotocols=[f"viser-v{viser.__version__}"],
+                ping_interval=None,
+                open_timeout=PATIENCE,
+                max_size=None,
+            )
+        except InvalidStatus as refused:
+            if refused.response.status_code != 503 or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def until(holds: Callable[[], Any], seconds: float = PATIENCE) -> bool:
+    """Wait for something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if holds():

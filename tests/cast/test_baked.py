@@ -6,7 +6,6 @@ import ast
 import importlib.util
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -119,7 +118,7 @@ def test_names_need_neither_numpy_nor_kernels() -> None:
 
 
 def test_reading_needs_no_generator() -> None:
-    """Neither the generators' modules nor any of their kernels; and it takes a fraction of a second."""
+    """Neither the generators' modules nor any of their kernels."""
     code = (
         "import sys, gaitway.cast.catalog as c\n"
         "for name in c.cast_names(): c.load_cast(name)\n"
@@ -129,7 +128,3 @@ def test_reading_needs_no_generator() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     plain = {"baked", "catalog", *cast_names(), *(f"{name}.skeleton" for name in cast_names())}
     assert {name.removeprefix("gaitway.cast.") for name in done.stdout.split()} <= plain
-    load_cast("person")
-    began = time.process_time()
-    load_cast("person")
-    assert time.process_time() - began < 1.0, "0.1 s on a machine that does nothing else"

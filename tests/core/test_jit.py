@@ -29,7 +29,7 @@ def run_program(**environment: str) -> subprocess.CompletedProcess[str]:
         env=clean | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
 

@@ -56,7 +56,7 @@ def run(package: Path, kernel: str = "twice", **environment: str) -> list[str]:
         env=clean | own | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     return done.stdout.split()
@@ -121,7 +121,7 @@ def test_bounds_are_checked_on_demand() -> None:
     )
     clean = {k: v for k, v in os.environ.items() if k != "GAITWAY_CHECK_BOUNDS"} | {"GAITWAY_CHECK_BOUNDS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", program], env=clean, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program], env=clean, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 1
     assert "IndexError" in done.stderr

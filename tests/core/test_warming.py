@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -112,19 +114,27 @@ def test_who_waits_helps_but_never_inside_another_kernel(
     state: warming._State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kernel that is compiled while one that it calls is half done would call nothing, and stay so in the cache."""
-    monkeypatch.setattr(warming, "PATIENCE_S", 0.1)
     helped: list[int] = []
-    monkeypatch.setattr(warming, "_compiled", lambda kernel: not helped.append(state.depth))
     state.spare = [warming.Recorded(name, [], 1.0, inner=True) for name in ("some.a", "some.b")]
     assert warming._open_lock()
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
+
+        def compiled(kernel: object) -> bool:
+            helped.append(state.depth)
+            if len(helped) == 2:  # who is waited for is done, too
+                holder.kill()
+                holder.wait()
+            return True
+
+        monkeypatch.setattr(warming, "_compiled", compiled)
+        monkeypatch.setattr(warming, "PATIENCE_S", 0.1)
         with warming.turn("gaitway.other.kernel"), warming.turn("gaitway.some.kernel"):
             assert helped == []
+        monkeypatch.setattr(warming, "PATIENCE_S", 600.0)
         with warming.turn("gaitway.some.kernel"):
             assert helped == [0, 0]
-        holder.kill()
     assert state.spare == []
 
 
@@ -138,7 +148,9 @@ def test_functions_of_the_library_do_not_rename_the_command(state: warming._Stat
 
 @needs_locks
 def test_nobody_waits_for_ever(state: warming._State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "PATIENCE_S", 0.1)
+    ticks = itertools.count()
+    clock = SimpleNamespace(perf_counter=lambda: 5.0 * next(ticks), sleep=time.sleep)
+    monkeypatch.setattr(warming, "time", clock)
     assert warming._open_lock()
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
@@ -153,10 +165,12 @@ def test_a_helper_ends_with_its_parent(tmp_path: Path) -> None:
     program = "from gaitway.core.warming import main; main()"
     environment = os.environ | {"GAITWAY_CACHE": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
     helper = subprocess.Popen([sys.executable, "-c", program, "demo"], stdin=subprocess.PIPE, env=environment)
-    time.sleep(0.5)
     assert helper.stdin is not None
+    end = time.monotonic() + 300.0
+    while not (tmp_path / "compiling.lock").exists() and helper.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)  # until it is at work
     helper.stdin.close()
-    assert helper.wait(30) == 0
+    assert helper.wait(300) == 0
 
 
 def test_there_is_no_helper_where_none_is_wanted_or_possible(

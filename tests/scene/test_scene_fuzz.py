@@ -68,7 +68,7 @@ LAX = settings(max_examples=150, suppress_health_check=[HealthCheck.function_sco
 def check(path: Path) -> None:
     began = time.process_time()
     problems = scene_problems(path, passing=False)
-    assert time.process_time() - began < 10.0
+    assert time.process_time() - began < 60.0
     assert all(str(problem).isprintable() for problem in problems)
     if all(problem.warning for problem in problems):
         load_scene(path)
@@ -124,4 +124,4 @@ def test_odd_values_anywhere(tree, data):
         scene_from_dict(edited(edited(tree, data), data))
     except (SceneError, FormatError) as error:
         assert str(error).isprintable()
-    assert time.process_time() - began < 10.0
+    assert time.process_time() - began < 60.0

@@ -16,7 +16,7 @@ from gaitway.studio import waiting
 from gaitway.studio.engine import StudioEngine
 from gaitway.studio.serving import Studio
 from gaitway.studio.waiting import standing_frame
-from wire_viewer import WireViewer, until
+from wire_viewer import PATIENCE, WireViewer, until
 
 SCENE: dict[str, object] = {
     "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
@@ -37,7 +37,7 @@ class Gate:
         self.fails = False
 
     def engine(self, scene: Scene, say: object) -> StudioEngine:
-        assert self.open.wait(60.0)
+        assert self.open.wait(2.0 * PATIENCE)
         if self.fails:
             raise LiveError("nobody can live here")
         return StudioEngine(scene, say)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def studio(gate: Gate, tmp_path: Path) -> Iterator[Studio]:
     yield made
     gate.open.set()
     made.stop()
-    thread.join(60.0)
+    thread.join(PATIENCE)
     made.close()
 
 
@@ -98,14 +98,15 @@ def test_who_cannot_live_leads_back_to_the_scene_before(studio: Studio, gate: Ga
     viewer = WireViewer(studio.address)
     assert until(page.viewers)
     gate.fails = True
-    page.panel._open("circle_swap")
     told: list[str] = []
     tell = page.tell
     page.tell = lambda message: (told.append(message), tell(message))[1]  # type: ignore[method-assign]
+    page.panel._open("circle_swap")
     assert until(lambda: viewer.read(0.05) >= 0 and "nobody can live here" in told)
-    assert studio.session is first and studio.ready
-    number = first.engine.frame().number
-    assert until(lambda: viewer.read(0.05) >= 0 and first.engine.frame().number > number + 3)
+    assert until(lambda: studio.ready)
+    assert studio.session is first
+    number = first._ticks
+    assert until(lambda: viewer.read(0.05) >= 0 and first._ticks > number + 3)
     gate.fails = False
     page.panel._open("circle_swap")
     assert until(lambda: viewer.read(0.05) >= 0 and studio.session is not first)

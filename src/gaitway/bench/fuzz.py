@@ -23,7 +23,7 @@ from gaitway.bench._fuzz_kinds import ACCEPTED, BEGIN, CRASHED, END, KINDS, MOST
 from gaitway.bench._timing import machine
 
 MINUTES = 2.0
-_START = 180.0
+_START = 600.0
 """Longest time until a process has written and read its first valid files, which may compile kernels [s]."""
 PROGRAM = (
     "import sys, pathlib; from gaitway.bench._fuzz_kinds import main; "
@@ -170,8 +170,8 @@ def _read_by_process(
                     _keep(row, seed, at, place, kept, "memory")
                     return at + 1
                 at += 1
-        process.wait(10.0)
-        readers[1].join(10.0)
+        process.wait(_START)
+        readers[1].join(_START)
         if process.returncode == 0:
             return first + count
         row.files += 1

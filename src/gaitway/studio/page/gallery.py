@@ -90,14 +90,14 @@ class PageWindows:
 
     def show_keys(self, client: viser.ClientHandle) -> None:
         """List the keys for a viewer, unless they are listed already."""
-        with self._lock:
+        with self._lock:  # to the end, for the key comes again in other threads
             modal = self._open.get(client.client_id)
             if modal is not None and not modal.closed and client.client_id in self._keys:
                 return
-        with self._window(client, "Keys and mouse") as modal:
-            self._keys.add(client.client_id)
-            client.gui.add_markdown(KEYS)
-            client.gui.add_button("Close").on_click(lambda _: self._close(client, modal))
+            with self._window(client, "Keys and mouse") as modal:
+                self._keys.add(client.client_id)
+                client.gui.add_markdown(KEYS)
+                client.gui.add_button("Close").on_click(lambda _: self._close(client, modal))
 
     def ask(self, client: viser.ClientHandle, question: str, answers: Mapping[str, Callable[[], None]]) -> None:
         """Ask a viewer; each answer has a function that is called if it is given."""
