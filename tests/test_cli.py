@@ -255,6 +255,34 @@ def test_what_does_not_listen_is_ended_and_leaves_nothing(number: int, code: int
     assert list(tmp_path.iterdir()) == []
 
 
+IMPORTING = """
+import importlib.abc, sys, time
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "gaitway.cli":
+            print("importing", flush=True)
+            time.sleep(3600.0)
+sys.meta_path.insert(0, Slow())
+from gaitway.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX systems")
+def test_an_interrupt_while_the_command_is_imported_is_silent() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", IMPORTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "importing\n"
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=600)
+        finally:
+            process.kill()
+    assert (process.returncode, errors) == (-signal.SIGINT, "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks(unbuffered: str, monkeypatch: pytest.MonkeyPatch) -> None:

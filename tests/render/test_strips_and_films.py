@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import move
 from gaitway.render import contact_sheet, film, filmstrip, still, top_view, turntable
+from gaitway.render.film import encoder
 from gaitway.render.film.clip_stage import set_stage
 from gaitway.render.film.shot import Shot, bearing
 from gaitway.render.sheets.strips import _chosen
@@ -120,6 +123,34 @@ def test_mp4_is_read_back(walk, tmp_path):
     frames.close()
     assert ink(picture).any() and picture.max() > 220
     assert [p.name for p in tmp_path.iterdir()] == ["f.mp4"]
+
+
+@pytest.mark.parametrize("written", [b"", b"\0\0\0\x10ftypisom\0\0\0\0", b"\0\0\1\0mdat", "half"])
+def test_a_film_that_its_encoder_does_not_finish_is_no_film(walk, tmp_path, monkeypatch, written):
+    """As on a full disk: ffmpeg ends, says so on the terminal, and nobody hears it."""
+    pytest.importorskip("imageio_ffmpeg")
+    if written == "half":
+        written = film(walk, tmp_path / "whole.mp4", Shot(size=(96, 64), samples=1), fps=15).read_bytes()[:-100]
+        (tmp_path / "whole.mp4").unlink()
+
+    def write_frames(path, *given, **options):
+        Path(path).write_bytes(written)
+        while True:
+            yield
+
+    monkeypatch.setattr(encoder, "_ffmpeg", lambda: SimpleNamespace(write_frames=write_frames))
+    (tmp_path / "f.mp4").write_bytes(b"before")
+    with pytest.raises(FormatError, match="cannot be written: the video encoder stopped early"):
+        film(walk, tmp_path / "f.mp4", Shot(size=(96, 64), samples=1), fps=15)
+    assert [p.name for p in tmp_path.iterdir()] == ["f.mp4"]
+    assert (tmp_path / "f.mp4").read_bytes() == b"before"
+
+
+def test_names_that_ffmpeg_takes_for_protocols(walk, tmp_path, monkeypatch):
+    pytest.importorskip("imageio_ffmpeg")
+    monkeypatch.chdir(tmp_path)
+    film(walk, "concat:a%03d|-b.mp4", Shot(size=(96, 64), samples=1), fps=5)
+    assert [p.name for p in tmp_path.iterdir()] == ["concat:a%03d|-b.mp4"]
 
 
 def test_mp4_without_its_extra_says_how(walk, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from PIL import Image
 
 from figures import standing, walking
 from gaitway.core.errors import GaitwayError, TakeError
+from gaitway.export.pictures import export_picture
 from gaitway.render import Camera, Shot
 from gaitway.render.film.cameras import hidden
 from gaitway.render.film.shot import named_camera
@@ -238,8 +239,13 @@ def test_an_mp4_is_written(take: Take, world: World, tmp_path):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda take, folder: take_still(take, -1.0), "0 or more"),
-        (lambda take, folder: take_still(take, np.nan), "0 or more"),
+        (lambda take, folder: take_still(take, -1.0), "from 0 to 172800"),
+        (lambda take, folder: take_still(take, np.nan), "from 0 to 172800"),
+        *(
+            (lambda take, folder, far=far: export_picture(take, folder / "p.png", end=far), "from 0 to 172800")
+            for far in (1e308, 1e30, float(2**63), np.inf)
+        ),
+        (lambda take, folder: take_film(take, folder / "film.webp", end=1e308), "the take lasts"),
         (lambda take, folder: take_still(take, shot=Shot(camera="drone")), "not known"),
         (lambda take, folder: take_still(take, shot=Shot(size=(0, 10))), "cannot be drawn"),
         (lambda take, folder: take_strip(take, []), "moments"),
@@ -248,7 +254,7 @@ def test_an_mp4_is_written(take: Take, world: World, tmp_path):
         (lambda take, folder: take_film(take, folder / "film.gif"), "must end in"),
         (lambda take, folder: take_film(take, folder / "film.webp", fps=0.0), "Hz"),
         (lambda take, folder: take_film(take, folder / "film.webp", start=2.0, end=1.0), "the take lasts"),
-        (lambda take, folder: take_film(take, folder / "film.webp", end=1e6), "too long"),
+        (lambda take, folder: take_film(take, folder / "film.webp", end=1e4), "too long"),
         (lambda take, folder: take_film(take, folder / "film.webp", quality=0), "quality"),
     ],
 )

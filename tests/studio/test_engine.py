@@ -414,7 +414,11 @@ def test_files_that_are_no_sessions(tmp_path: Path, text: str, problem: str) -> 
         replay(tmp_path / "none.jsonl")
 
 
-@pytest.mark.parametrize("name", ["..", "../x", "a/b", "", " x", "x.", "a" * 200, "\x00", "a\nb", "~"])
+NO_NAMES = ("..", "../x", "a/b", "", " x", "x.", "a" * 200, "\x00", "a\nb", "~", "a\\b", "C:x", "é")
+DEVICES = ("CON", "nul", "Aux.old", "com1 .x")
+
+
+@pytest.mark.parametrize("name", [*NO_NAMES, *DEVICES])
 def test_names_of_files_never_leave_the_folder(name: str) -> None:
     with pytest.raises(StudioError, match="no name for a file"):
         file_name("scene", name)

@@ -8,6 +8,8 @@ import math
 import select
 import socket
 import threading
+import time
+import zlib
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -129,6 +131,21 @@ def test_without_the_token_nothing_is_given(studio: Studio, path: str) -> None:
         assert b"open the address that the studio printed" in body
         assert secret(studio) not in str(headers) + body.decode()
     assert enter(studio, name, path) == 403
+
+
+PATHS = (
+    "/../../../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2f..%2fetc%2fpasswd", "/%00",
+    "//etc/passwd", "/..%5c..%5cetc%5cpasswd", "/" + "a" * 3000, "/assets", "/index.html/", "/%ff%fe", "/.", "/~root",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
+def test_only_files_of_the_page_are_given(studio: Studio, path: str) -> None:
+    status, headers, body = ask(studio, f"{path}?token={secret(studio)}", ("Host", f"127.0.0.1:{studio.port}"))
+    assert status in (200, 404)
+    assert (status == 200) == (b"<html" in body)  # its own page
+    assert b"root:" not in body
+    assert headers["referrer-policy"] == "no-referrer" and headers["x-content-type-options"] == "nosniff"
 
 
 FOREIGN = (
@@ -383,6 +400,7 @@ def test_values_that_are_meant_are_taken(own: Studio) -> None:
     assert until(own.page.viewers)
     viewer.send("GuiUpdateMessage", uuid=handle(own, "Speed")._impl.uuid, updates={"value": 2})
     assert until(lambda: viewer.read(0.05) >= 0 and own.session.engine.speed == 2.0)
+    assert until(lambda: viewer.read(0.05) >= 0 and "pause" in handle(own, "Time").options)  # once a frame is shown
     viewer.send("GuiUpdateMessage", uuid=handle(own, "Time")._impl.uuid, updates={"value": "pause"})
     assert until(lambda: viewer.read(0.05) >= 0 and not own.session.engine.playing)
     viewer.vanish()
@@ -435,6 +453,37 @@ def test_a_frame_that_says_it_is_endless_takes_no_memory(studio: Studio) -> None
         plug.sendall(b"\x82\xff" + (1 << 62).to_bytes(8, "big") + b"\x00\x00\x00\x00" + bytes(1000))
         assert lives(studio)
     plug.close()
+
+
+def test_nothing_that_is_packed_is_unpacked(studio: Studio) -> None:
+    """A few bytes could stand for many."""
+    plug = socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE)
+    with connect(
+        f"ws://127.0.0.1:{studio.port}/?token={secret(studio)}", sock=plug, subprotocols=PROTOCOL,
+        compression="deflate", open_timeout=PATIENCE, close_timeout=1,
+    ) as viewer:  # fmt: skip
+        assert viewer.response is not None and "Sec-WebSocket-Extensions" not in viewer.response.headers
+        packed_zeros = zlib.compress(bytes(1_000_000), 9)[2:-4]
+        plug.sendall(b"\xc2\xfe" + len(packed_zeros).to_bytes(2, "big") + bytes(4) + packed_zeros)  # told as packed
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                viewer.recv(timeout=PATIENCE)
+    assert closed.value.rcvd is None or closed.value.rcvd.code == 1002
+    assert lives(studio)
+
+
+def test_a_message_in_many_parts_is_not_read_to_its_end(studio: Studio) -> None:
+    viewer = WireViewer(studio.address)
+
+    def parts() -> Iterator[bytes]:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            yield bytes(1000)
+
+    with pytest.raises(ConnectionClosed):
+        viewer._socket.send(parts())
+        viewer.read(PATIENCE)
+    assert lives(studio)
 
 
 @pytest.mark.slow

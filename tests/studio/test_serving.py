@@ -103,6 +103,32 @@ def test_no_file_is_replaced_unasked(still: Studio) -> None:
     assert load_scene(first).world.bounds == (0.0, 0.0, 16.0, 12.0)
 
 
+def test_links_in_the_folder_lead_nowhere_else(still: Studio, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious.yaml").write_text("precious")
+    (still.folder / "scenes").mkdir()
+    (still.folder / "scenes" / "mine.yaml").symlink_to(outside / "precious.yaml")
+    (still.folder / "takes").symlink_to(outside)
+    with pytest.raises(StudioError, match=r"mine\.yaml' is a link that leads elsewhere"):
+        still.save("scene", "mine", replace=True)
+    with pytest.raises(StudioError, match="takes' is a link that leads elsewhere"):
+        still.save("take", "mine")
+    assert files(outside) == {"precious.yaml"}
+    assert (outside / "precious.yaml").read_text() == "precious"
+
+
+def test_a_folder_that_is_a_link_itself_was_chosen(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    made = Studio(scene_from_dict(EMPTY), port=0, folder=tmp_path / "link")
+    try:
+        made.save("scene", "mine")
+    finally:
+        made.close()
+    assert files(tmp_path / "real") == {"scenes/mine.yaml"}
+
+
 def test_files_that_a_scene_names_are_found_from_where_it_is_saved(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()

@@ -9,7 +9,7 @@ import numpy as np
 from gaitway.core.errors import GaitwayError
 from gaitway.core.files import check_writable
 from gaitway.render.film.shot import FILM_SHOT, Shot
-from gaitway.render.film.takes import take_still, take_strip
+from gaitway.render.film.takes import checked_time, take_still, take_strip
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -42,6 +42,6 @@ def export_picture(
         last = take.duration if end is None else end
         if not 0.0 <= start <= last:
             raise GaitwayError(f"pictures from {start:g} s to {last:g} s; the take lasts {take.duration:.2f} s")
-        take_strip(take, np.linspace(start, last, 8), path, shot, world=world)
+        take_strip(take, np.linspace(checked_time(start), checked_time(last), 8), path, shot, world=world)
     else:
         take_still(take, time, path, shot, world=world)

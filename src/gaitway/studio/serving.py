@@ -38,6 +38,8 @@ _ALONE = 0.1
 """Time to sleep while there is no viewer [s]."""
 _MOMENT = 0.05
 """Time to sleep while a scene is prepared [s]."""
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{number}" for port in ("COM", "LPT") for number in range(10))}
+"""Names that Windows takes for devices, with any ending."""
 _MINUTES = 2.0
 """Length of a live take that is saved [min]."""
 _LATE = 0.25
@@ -185,6 +187,7 @@ class Studio:
         if not replace and os.path.lexists(place):
             other = self.free_name(what, name)
             raise StudioError(f"'{place}' is there already; save it as '{other}', or let it be replaced")
+        self._check_inside(place)
         _make_folder(place.parent)
         if what == "scene":
             scene = self.session.engine.scene
@@ -196,6 +199,16 @@ class Studio:
         else:
             export_take(take, place, world=world)
         return place
+
+    def _check_inside(self, place: Path) -> None:
+        """Check that a file is in the folder of the studio, wherever links lead.
+
+        Raises:
+            StudioError: if it is not.
+        """
+        if place.is_symlink() or not place.parent.resolve().is_relative_to(self.folder.resolve()):
+            link = place if place.is_symlink() else place.parent
+            raise StudioError(f"'{link}' is a link that leads elsewhere; remove it, or choose a folder by '--folder'")
 
     def place(self, what: str, name: str) -> Path:
         """Return where a file is saved.
@@ -371,7 +384,8 @@ def file_name(what: str, name: str) -> str:
     """
     if what not in KINDS:
         raise StudioError(f"no kind of file '{what}'; there are {', '.join(KINDS)}")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,80}", name) or name.endswith((".", " ")):
+    wrong = not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,80}", name) or name.endswith((".", " "))
+    if wrong or name.partition(".")[0].strip().upper() in _DEVICES:
         raise StudioError(f"'{name[:40]}' is no name for a file; use letters, digits, '-' and '_'")
     return name + KINDS[what][1]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
-from gaitway.core.files import atomic_write
+from gaitway.core.files import atomic_path, atomic_write
 
 Picture = npt.NDArray[np.uint8]
 """sRGB; (height, width, 3)."""
@@ -95,12 +93,10 @@ def write_film(
                 file, format="WEBP", save_all=True, duration=1000.0 / fps, loop=0, quality=quality, method=2
             )
         return
-    # ffmpeg writes to a file name only, so the film is made in a scratch folder and then copied
-    with tempfile.TemporaryDirectory(prefix="gaitway-") as folder, atomic_write(path) as file:
-        scratch = Path(folder) / "film.mp4"
-        _encode_mp4(scratch, pictures, size, fps, quality, preset)
-        with scratch.open("rb") as made:
-            shutil.copyfileobj(made, file)
+    with atomic_path(path) as scratch:
+        _encode_mp4(scratch.absolute(), pictures, size, fps, quality, preset)
+        if not _is_whole_mp4(scratch):  # ffmpeg may end early and say so to nobody
+            raise FormatError(path, "cannot be written: the video encoder stopped early; is there room on the disk?")
 
 
 def _encode_mp4(
@@ -113,6 +109,7 @@ def _encode_mp4(
         codec="libx264",
         quality=None,
         macro_block_size=1,
+        ffmpeg_log_level="fatal",
         output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", preset, "-movflags", "+faststart"],
     )
     try:
@@ -123,6 +120,22 @@ def _encode_mp4(
         raise FormatError(path, f"the video encoder stopped: {str(problem).splitlines()[0]}") from None
     finally:
         writer.close()
+
+
+def _is_whole_mp4(path: Path) -> bool:
+    """Return whether the boxes of a film fill its file, and the pictures and their index are among them."""
+    kinds, at, size = set(), 0, path.stat().st_size
+    with path.open("rb") as file:
+        while at < size:
+            file.seek(at)
+            head = file.read(16)
+            length = int.from_bytes(head[:4], "big")
+            length = int.from_bytes(head[8:16], "big") if length == 1 else length
+            if length < 8 or at + length > size:
+                return False
+            kinds.add(head[4:8])
+            at += length
+    return {b"moov", b"mdat"} <= kinds
 
 
 def _ffmpeg() -> Any:

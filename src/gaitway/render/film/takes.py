@@ -15,6 +15,7 @@ from gaitway.render.film.encoder import MAX_FRAMES, Picture, checked_film, drawn
 from gaitway.render.film.shot import FILM_SHOT, Shot
 from gaitway.render.film.take_stage import TakeStage
 from gaitway.render.raster.labels import save_png, text_font
+from gaitway.take.data import LATEST
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -46,7 +47,7 @@ def take_still(
     shot = shot or Shot()
     size = shot.size or _SIZE
     stage = TakeStage.of(take, world, shot.cutaway, shot.lighting)
-    (camera,) = stage.cameras(shot, [_checked_time(time)], size)
+    (camera,) = stage.cameras(shot, [checked_time(time)], size)
     picture = Image.fromarray(stage.draw(time, camera, shot, size, _SAMPLES))
     if path is not None:
         save_png(picture, path)
@@ -152,7 +153,7 @@ def take_film(
 def _moments(take: Take, times: npt.ArrayLike | int) -> list[float]:
     if isinstance(times, int):
         times = np.linspace(0.0, take.duration, max(times, 0))
-    moments = [_checked_time(float(t)) for t in np.atleast_1d(np.asarray(times, dtype=np.float64))]
+    moments = [checked_time(float(t)) for t in np.atleast_1d(np.asarray(times, dtype=np.float64))]
     if not 1 <= len(moments) <= 400:
         raise GaitwayError(f"a strip of {len(moments)} moments; write 1 to 400")
     return moments
@@ -160,7 +161,7 @@ def _moments(take: Take, times: npt.ArrayLike | int) -> list[float]:
 
 def _film_times(take: Take, start: float, end: float | None, fps: float) -> list[float]:
     last = take.duration if end is None else end
-    if not (np.isfinite([start, last, fps]).all() and 0.0 <= start <= last and fps > 0.0):
+    if not (0.0 <= start <= last <= LATEST and 0.0 < fps < np.inf):
         raise GaitwayError(f"a film from {start} s to {last} s at {fps} Hz; the take lasts {take.duration:.2f} s")
     count = int((last - start) * fps + 1e-6) + 1
     if count > MAX_FRAMES:
@@ -168,7 +169,12 @@ def _film_times(take: Take, start: float, end: float | None, fps: float) -> list
     return [start + i / fps for i in range(count)]
 
 
-def _checked_time(time: float) -> float:
-    if not (np.isfinite(time) and time >= 0.0):
-        raise GaitwayError(f"time {time} s; write 0 or more")
+def checked_time(time: float) -> float:
+    """Return a time of a take [s].
+
+    Raises:
+        GaitwayError: if it is none.
+    """
+    if not 0.0 <= time <= LATEST:
+        raise GaitwayError(f"time {time:g} s; write one from 0 to {LATEST:g}")
     return float(time)

@@ -166,6 +166,7 @@ class PageGate:
             "process_request": partial(self._answer, options.get("process_request")),
             "create_connection": partial(GatedConnection, self),
             "max_size": LARGEST_MESSAGE,
+            "compression": None,  # nothing unpacks to more than it is
             "open_timeout": _OPEN_S,
             "close_timeout": _CLOSE_S,
             "ping_interval": _PING_S,
@@ -218,7 +219,10 @@ class PageGate:
         reason = self.refusal(request.path, request.headers)
         if reason:
             return _protected(connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n"))
-        response = page(connection, request) if page is not None else None
+        try:
+            response = page(connection, request) if page is not None else None
+        except (OSError, ValueError):  # a path that no file could have
+            response = connection.respond(HTTPStatus.NOT_FOUND, "there is no such file\n")
         if response is None:
             if len(connection.server.connections) < MOST_VIEWERS:
                 return None

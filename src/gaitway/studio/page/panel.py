@@ -87,10 +87,8 @@ class PanelTime:
         self._post(events.Pause() if self._playing else events.Play())
 
     def _pressed(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
-        if event.target.value in ("play", "pause"):
-            self.toggle()
-        else:
-            self._post(events.Step() if event.target.value == "step" else events.Restart())
+        made = {"play": events.Play, "pause": events.Pause, "step": events.Step, "restart": events.Restart}
+        self._post(made[event.target.value]())
 
     def _set_mode(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
         self._post(events.SetMode("live" if event.target.value.endswith("live") else "take"))
