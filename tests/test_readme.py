@@ -39,7 +39,7 @@ COMMANDS = {
 
 def run(arguments: list[str], folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=1800, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
