@@ -14,6 +14,10 @@ from gaitway.world.grid import GridSpec
 
 CELL = 0.28
 """Default cell size [m]; the thesis used 14 to 28 cm."""
+_LONGEST = 1e5
+"""Largest length of a region [m]."""
+_MOST_CELLS = 5_000
+"""Largest number of cells from one side of a region to the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +100,16 @@ class Region:
 
 
 def _check_length(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise TreeError(f"{name} {value} of a region must be a length above 0")
+    if not 0.0 < value <= _LONGEST:
+        raise TreeError(f"{name} {value:g} m of a region; write a length above 0 and up to {_LONGEST:g}")
 
 
 def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
     """Return whole cells around a box. The origin is a cell's centre, so a straight path is not between two cells."""
     _check_length("cell", cell)
+    most = float((np.asarray(high) - low).max()) / cell
+    if not most <= _MOST_CELLS:
+        raise TreeError(f"a region of {most:.3g} cells from side to side; at most {_MOST_CELLS:,}: write larger cells")
     first, last = np.floor(low / cell + 0.5).astype(int), np.ceil(high / cell + 0.5).astype(int)
     columns, rows = (int(n) for n in np.maximum(last - first, 1))
     return GridSpec(((float(first[0]) - 0.5) * cell, (float(first[1]) - 0.5) * cell), cell, (rows, columns))
