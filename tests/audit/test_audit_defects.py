@@ -621,12 +621,12 @@ class TestLibraries:
         found = {finding.row: finding.clip for finding in report.violations}
         assert found["under_ground"] == ""
 
-    @pytest.mark.parametrize(("slide", "clean"), [(0.03, True), (0.06, False)])
-    def test_a_clip_whose_feet_slide(self, slide: float, clean: bool) -> None:
+    @pytest.mark.parametrize(("slide", "rows"), [(0.03, set()), (0.05, {"skate"}), (0.08, {"skate", "skate_found"})])
+    def test_a_clip_whose_feet_slide(self, slide: float, rows: set[str]) -> None:
         clip = clips()["stand"]
         moves = ramp(clip.duration, 1.0)[: len(clip), None] * [slide, 0.0, 0.0]
         found = self.faults(self.edited(root_positions=clip.root_positions + moves))
-        assert found == ({} if clean else {"skate": "broken", "skate_found": "broken"})
+        assert found == dict.fromkeys(rows, "broken")
 
     def test_a_clip_that_is_too_fast(self) -> None:
         clip = clips()["stand"]
@@ -663,13 +663,11 @@ class TestLibraries:
         assert all(finding.clip for row in ("turn", "speed") for finding in report[row].violations)
 
 
-KNEELING = {("skate_found", "crawl_start"), ("skate_found", "crawl_under")}
 AT_FAULT: dict[tuple[str, str], set[tuple[str, str]]] = {
-    **{("person", f"style-{number}"): KNEELING for number in (2, 3, 4, 7)},
     ("horse", "style-3"): {("turn", "gallop_right_40"), ("turn", "stop_gallop")},
 }
-"""Clips of the cast that are beyond the bars for clips, and in which row: a foot that slides by 4.4 cm while somebody
-goes down to crawl, a foreleg of the longest-striding horse that turns by 63 and 93 degrees in 1/30 s."""
+"""Clips of the cast that are beyond the bars for clips, and in which row: a foreleg of one horse turns by 63 and 93
+degrees in 1/30 s."""
 
 
 def test_without_a_world_only_what_needs_none_is_checked() -> None:

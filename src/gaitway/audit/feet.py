@@ -76,7 +76,8 @@ class Feet:
         bar, times, clip = self.bars.skate, self.walker.times, ""
         if slide > bar:  # only then does it matter what the source does
             blamed = bar + self.played.slide(self.sources, column, times[start:stop])
-            bar = min(blamed, max(bar, self.bars.clip_slide))
+            most = self.bars.clip_slide if row == "skate" else self.bars.clip_slide_found
+            bar = min(blamed, max(bar, most))
             if bar < slide <= blamed:
                 clip = self.played.clip_name(float(times[frame]))
         span = (float(times[start]), float(times[stop - 1]))

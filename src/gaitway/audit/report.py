@@ -35,7 +35,10 @@ class AuditBars:
     """Turn of a joint in 1/30 s, and change of that turn from one frame to the next [deg], whatever the clips do: fast
     kicks reach 50."""
     clip_slide: float = 0.04
-    """Slide of a planted point, whatever the source clip does [m]."""
+    """Slide of a point that is called planted, whatever the source clip does [m]."""
+    clip_slide_found: float = 0.06
+    """Slide of a point that the audit itself finds planted, whatever the source clip does [m]: more than the above, for
+    where a stance begins and ends is a guess."""
     clip_sink: float = 0.03
     """Depth of a body in the ground, whatever the source clip does [m]."""
     speed: float = 12.5
