@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway.capture.cutting.hub_poses import place_on_frame
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
-from gaitway.capture.cutting.pose_index import PoseIndex
+from gaitway.capture.cutting.pose_index import PoseIndex, mirrored_takes
 from gaitway.capture.takes import CaptureEvent, MotionPhase, PreparedTake, SpecialMotion
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.graphs.minima import first_least
@@ -114,14 +114,6 @@ def _mirrored_frames(pose_index: PoseIndex) -> IntArray:
             first, last = pose_index.starts[t : t + 2]
             out[first:last] = np.arange(pose_index.starts[twin], pose_index.starts[twin] + last - first)
     return out
-
-
-def mirrored_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
-    """Return for each take the number of its mirror image, or of its original; None if there is none."""
-    where = {(take.source, take.name.removesuffix(" mirrored"), take.mirrored): t for t, take in enumerate(takes)}
-    twins = [where.get((t.source, t.name.removesuffix(" mirrored"), not t.mirrored)) for t in takes]
-    alike = [twin is not None and len(takes[twin].clip) == len(t.clip) for twin, t in zip(twins, takes, strict=True)]
-    return [twin if same else None for twin, same in zip(twins, alike, strict=True)]
 
 
 def mirror_images(hub_distances: HubDistances, pieces: Sequence[TakePiece]) -> list[TakePiece | None]:

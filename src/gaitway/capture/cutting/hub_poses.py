@@ -15,6 +15,7 @@ from gaitway.graphs.snap.foot_tracks import foot_track
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import reach_feet
 from gaitway.motion.limits import clamp, violations
+from gaitway.motion.skeleton import Skeleton
 
 _INSTANT = 1e-3
 """Time step by which velocities are mirrored as differences of poses [s]."""
@@ -64,6 +65,34 @@ def within_limits(pose: HubPose) -> HubPose:
     if violations(clip).max() <= 0.0:
         return pose
     return stand_on_floor(replace(pose, rotations=clamp(clip).rotations[0]))
+
+
+def standing_on_both(pose: HubPose) -> HubPose:
+    """Return a standing pose at rest whose legs are halfway to their mirror image, so that it serves both feet.
+
+    Trunk, head and arms stay as they are: nobody holds both arms alike.
+    """
+    local, middle = np.array(pose.rotations), symmetric_pose(pose)
+    above = trunk_joints(pose.skeleton)
+    stood = np.array(middle.rotations)
+    stood[above] = local[above]
+    return replace(middle, rotations=stood)
+
+
+def trunk_joints(skeleton: Skeleton) -> list[int]:
+    """Return the joints above the hips, without legs."""
+    tops = {skeleton.roles[f"{side}_hip"] for side in ("left", "right")}
+    legs: set[int] = set(tops)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent in legs:
+            legs.add(joint)
+    # joints between hips and thighs carry no posture of the trunk
+    for top in tops:
+        above = int(skeleton.parents[top])
+        while above > 0:
+            legs.add(above)
+            above = int(skeleton.parents[above])
+    return [j for j in range(1, len(skeleton)) if j not in legs]
 
 
 def symmetric_pose(pose: HubPose) -> HubPose:

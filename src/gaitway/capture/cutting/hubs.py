@@ -2,7 +2,8 @@
 
 In Gleicher et al. ("Snap-together motion", 2003) the largest set of frames that are similar to one frame becomes a hub.
 Here only events (steps and pauses) count, and the allowed distance grows with speed, because runs vary more than walks.
-A step on the right foot is a step on the left foot in the mirrored take, so one set gives a hub and its mirror image.
+A step on the right foot is a step on the left foot in the mirrored take, so one set gives a hub for each foot. The pose
+of each is the average of steps on that foot alone: nobody swings both arms alike.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import mirrored_pose, symmetric_pose, within_limits
-from gaitway.capture.cutting.pose_index import PoseIndex
+from gaitway.capture.cutting.hub_poses import mirrored_pose, standing_on_both, within_limits
+from gaitway.capture.cutting.pose_index import PoseIndex, mirrored_takes
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.minima import first_least
-from gaitway.graphs.snap.common_pose import HubPose, common_pose
+from gaitway.graphs.snap.common_pose import HubPose, common_pose, satisfy_contacts
 from gaitway.motion.clip import Clip
 
 RADIUS, RADIUS_SPEED, STAND_RADIUS = 0.045, 0.02, 0.06
@@ -46,6 +47,10 @@ _ALIKE = 1e-6
 _STEP, _PAUSE = 0, 1
 """Kinds of cuts: a step on the left foot, and a pause."""
 _OTHER_SIDE = {"left": "right", "right": "left"}
+_LIMP = 0.015
+"""Largest difference of the pelvis heights on the left and on the right foot [m]; a few steps may differ by more."""
+_OWN_STEPS = 2
+"""Least number of steps on a foot for a pose of their own; with fewer, the pose is the mirror image of the other foot's."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,7 +90,7 @@ class CaptureHub:
 def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
     """Find the hubs of all takes, those with the most members first; the mirror image of a step hub follows it."""
     frames, kinds = _cuts(pose_index)
-    hubs: list[CaptureHub] = []
+    hubs: list[tuple[CaptureHub, CaptureHub]] = []
     if len(frames):
         matrix, speeds = pose_index.distances(frames), pose_index.speeds[frames]
         radii = _radii(kinds, speeds, pose_index.size)
@@ -96,7 +101,7 @@ def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
             radii = np.where(kinds == _STEP, wider * radii, radii)
             sets = _densest(matrix, kinds, radii)
         for centre, members in sets:
-            hubs.append(_hub(pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
+            hubs.append(_hubs(pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
     return tuple(_named(hubs))
 
 
@@ -150,10 +155,10 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
     return found
 
 
-def _hub(
+def _hubs(
     pose_index: PoseIndex, frames: IntArray, kind: int, centre: int, members: IntArray, near: FloatArray, radius: float
-) -> CaptureHub:
-    """Build the hub of a set of cuts, without a name.
+) -> tuple[CaptureHub, CaptureHub]:
+    """Build the hubs of a set of cuts, without names: on the left and on the right foot; twice the same for a pause.
 
     Args:
         pose_index: All frames.
@@ -166,25 +171,71 @@ def _hub(
     """
     chosen = members[np.argsort(near[members], kind="stable")][:_MEMBERS]
     places = [pose_index.place(int(frames[m])) for m in chosen]
-    pairs = [(pose_index.takes[t].clip, f) for t, f in places]
-    pose = within_limits(common_pose(pairs))
-    if kind == _PAUSE:
-        pose = symmetric_pose(pose)
-    travel = _travel(pairs) if kind == _STEP else np.zeros(2)
+    twins = mirrored_takes(pose_index.takes)
+    left, right = list[tuple[Clip, int]](), list[tuple[Clip, int]]()  # as captured, on either foot
+    for t, f in places:
+        twin = twins[t]
+        if not pose_index.takes[t].mirrored or twin is None:
+            left.append((pose_index.takes[t].clip, f))
+        else:
+            right.append((pose_index.takes[twin].clip, f))
     takes = tuple(dict.fromkeys(pose_index.takes[pose_index.place(int(frames[m]))[0]].name for m in members))
-    return CaptureHub(
+    hub = CaptureHub(
         name="",
         kind="stand" if kind == _PAUSE else "step",
-        pose=pose,
+        pose=_pose(left if len(left) >= len(right) else right),
         radius=radius,
         members=len(members),
         takes=takes,
         spread=float(near[members].mean()),
-        speed=float(np.linalg.norm(travel)),
-        travel=float(np.arctan2(travel[1], travel[0])) if np.linalg.norm(travel) > 1e-6 else 0.0,
+        speed=0.0,
+        travel=0.0,
         centre=int(frames[centre]),
-        gait=_gait(travel, pose, pose_index) if kind == _STEP else _standing(pose, pose_index),
+        gait="",
     )
+    if kind == _PAUSE:
+        hub = replace(hub, pose=standing_on_both(hub.pose), gait=_standing(hub.pose, pose_index))
+        return hub, hub
+    ways = [_travel(pairs) * [1.0, sign] for pairs, sign in ((left, 1.0), (right, -1.0)) if pairs]
+    gait = _gait(np.average(ways, axis=0, weights=[len(pairs) for pairs in (left, right) if pairs]), hub.pose, pose_index)
+    own = [_on_foot(hub, pairs) if len(pairs) >= _OWN_STEPS else None for pairs in (left, right)]
+    if own == [None, None]:
+        own = [_on_foot(hub, left) if left else None, _on_foot(hub, right) if right and not left else None]
+    one = own[0] or in_mirror(own[1])  # type: ignore[arg-type]
+    other = own[1] or in_mirror(one)
+    one, other = _without_limp(one, other, _LIMP * pose_index.size)
+    return replace(one, gait=gait), replace(other, gait=other_side(gait), centre=-1)
+
+
+def _pose(pairs: Sequence[tuple[Clip, int]]) -> HubPose:
+    return within_limits(common_pose(pairs))
+
+
+def _on_foot(hub: CaptureHub, pairs: Sequence[tuple[Clip, int]]) -> CaptureHub:
+    """Return a hub of steps with the mean pose and travel of steps on one foot."""
+    travel = _travel(pairs)
+    speed = float(np.linalg.norm(travel))
+    return replace(
+        hub, pose=_pose(pairs), speed=speed, travel=float(np.arctan2(travel[1], travel[0])) if speed > 1e-6 else 0.0
+    )
+
+
+def _without_limp(one: CaptureHub, other: CaptureHub, most: float) -> tuple[CaptureHub, CaptureHub]:
+    """Return two hubs whose pelvis heights differ by no more than a distance [m]; steps at other speeds stand lower."""
+    gap = float(one.pose.root[2] - other.pose.root[2])
+    shift = 0.5 * np.sign(gap) * max(abs(gap) - most, 0.0)
+    if shift == 0.0:
+        return one, other
+    lower, higher = (
+        replace(hub, pose=satisfy_contacts(replace(hub.pose, root=hub.pose.root + np.array([0.0, 0.0, by]))))
+        for hub, by in ((one, -shift), (other, shift))
+    )
+    return lower, higher
+
+
+def in_mirror(hub: CaptureHub) -> CaptureHub:
+    """Return a hub of steps on the other foot, which is the mirror image of a hub."""
+    return replace(hub, pose=mirrored_pose(hub.pose), travel=-hub.travel)
 
 
 def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
@@ -230,14 +281,14 @@ def other_side(name: str) -> str:
     return "_".join(_OTHER_SIDE.get(word, word) for word in name.split("_"))
 
 
-def _named(hubs: Sequence[CaptureHub]) -> list[CaptureHub]:
-    """Return the hubs with names, and the mirror image of each step hub; a second hub of a gait gets a number."""
+def _named(hubs: Sequence[tuple[CaptureHub, CaptureHub]]) -> list[CaptureHub]:
+    """Return the hubs with names, that on the right foot after that on the left; a second of a gait gets a number."""
     out: list[CaptureHub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
-    if not any(hub.gait == "walk" for hub in hubs):  # the only walk of a slow subject is its walk
-        hubs = [replace(hub, gait="walk") if hub.gait == "stroll" else hub for hub in hubs]
-    for hub in hubs:
+    if not any(hub.gait == "walk" for hub, _ in hubs):  # the only walk of a slow subject is its walk
+        hubs = [tuple(replace(h, gait="walk") if h.gait == "stroll" else h for h in both) for both in hubs]  # type: ignore[misc]
+    for hub, other in hubs:
         key = min(hub.gait, other_side(hub.gait))
         if hub.members < _ANOTHER * first.setdefault(key, hub.members) or (hub.kind == "stand" and key in counts):
             continue
@@ -247,15 +298,5 @@ def _named(hubs: Sequence[CaptureHub]) -> list[CaptureHub]:
             out.append(replace(hub, name=gait, gait=gait))
             continue
         out.append(replace(hub, name=f"{gait}_left", gait=gait))
-        mirrored = other_side(gait)
-        out.append(
-            replace(
-                hub,
-                name=f"{mirrored}_right",
-                gait=mirrored,
-                pose=mirrored_pose(hub.pose),
-                travel=-hub.travel,
-                centre=-1,
-            )
-        )
+        out.append(replace(other, name=f"{other_side(gait)}_right", gait=other_side(gait)))
     return out

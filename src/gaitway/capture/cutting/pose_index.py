@@ -80,3 +80,11 @@ class PoseIndex:
         if columns is None:
             np.fill_diagonal(out, 0.0)
         return out
+
+
+def mirrored_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
+    """Return for each take the number of its mirror image, or of its original; None if there is none."""
+    where = {(take.source, take.name.removesuffix(" mirrored"), take.mirrored): t for t, take in enumerate(takes)}
+    twins = [where.get((t.source, t.name.removesuffix(" mirrored"), not t.mirrored)) for t in takes]
+    alike = [twin is not None and len(takes[twin].clip) == len(t.clip) for twin, t in zip(twins, takes, strict=True)]
+    return [twin if same else None for twin, same in zip(twins, alike, strict=True)]

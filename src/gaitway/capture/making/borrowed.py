@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import symmetric_pose
+from gaitway.capture.cutting.hub_poses import standing_on_both, trunk_joints
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet, tilted
 from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.capture.takes import PreparedTake
@@ -89,7 +89,7 @@ def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
     still = place(stand, np.zeros(3))
     local = np.array(still.rotations[0])
     own = _mean_posture(pose_index)
-    for joint in _trunk_joints(stand.skeleton):
+    for joint in trunk_joints(stand.skeleton):
         local[joint] = own[joint]
     pose = HubPose(
         stand.skeleton,
@@ -99,7 +99,7 @@ def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
         np.zeros((len(stand.skeleton), 3)),
         np.ones(len(stand.skeleton.contact_points), dtype=bool),
     )
-    return symmetric_pose(pose)
+    return standing_on_both(pose)
 
 
 def _mean_posture(pose_index: PoseIndex) -> FloatArray:
@@ -109,24 +109,8 @@ def _mean_posture(pose_index: PoseIndex) -> FloatArray:
         for take in pose_index.takes:
             spans = [range(p.start, p.stop, 3) for p in take.phases if p.kind in kinds]
             frames = [f for span in spans for f in span] if kinds else list(range(len(take.clip)))
-            if take.source != CAST and frames:
+            if take.source != CAST and frames and not take.mirrored:
                 rows.append(take.clip.rotations[frames])
         if rows:
             break
     return rotations.mean(np.concatenate(rows))
-
-
-def _trunk_joints(skeleton: Skeleton) -> list[int]:
-    """Return the joints above the hips, without legs."""
-    tops = {skeleton.roles[f"{side}_hip"] for side in ("left", "right")}
-    legs: set[int] = set(tops)
-    for joint, parent in enumerate(skeleton.parents.tolist()):
-        if parent in legs:
-            legs.add(joint)
-    # joints between hips and thighs carry no posture of the trunk
-    for top in tops:
-        above = int(skeleton.parents[top])
-        while above > 0:
-            legs.add(above)
-            above = int(skeleton.parents[above])
-    return [j for j in range(1, len(skeleton)) if j not in legs]

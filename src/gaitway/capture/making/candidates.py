@@ -249,7 +249,8 @@ def group_candidates(candidates: Sequence[Candidate], size: float) -> list[Candi
     groups = []
     for key in sorted(by_name):
         ordered = _best_first(by_name[key])
-        alike = [c for c in ordered if _alike(c, ordered[0], size)]
+        best = {side: next((c for c in ordered if c.piece.take.mirrored == side), ordered[0]) for side in (False, True)}
+        alike = [c for c in ordered if _alike(c, best[c.piece.take.mirrored], size)]  # left and right may differ
         groups.append(CandidateGroup(key[0], tuple(alike)))
         if ordered[0].piece.special is not None:  # every jump is a behaviour of its own
             groups[-1:] = [CandidateGroup(c.name, (c,)) for c in ordered]

@@ -158,14 +158,46 @@ class ClipBuilder:
         return [_draft(name, ones), _draft(mirrored_name(name), others)]
 
     def make_captured(self, groups: Sequence[CandidateGroup], most: int) -> list[BehaviorDraft]:
-        """Make behaviours from pieces of the capture; each has at most a number of clips."""
+        """Make behaviours from pieces of the capture, and their mirror images; each has at most a number of clips.
+
+        Clips of both are captured ones where there are any: a mirror image is made only of a motion that was not
+        captured on the other side. So the person's left and right arm keep their own swing.
+        """
         out: list[BehaviorDraft] = []
         for group in groups:
-            makers = [
-                (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: most + 2] if c.mirror is not None
+            count = 1 if group.candidates[0].piece.special else most
+            pairs = [(c.piece, c.mirror) for c in group.candidates if c.mirror is not None]
+            names = group.name, mirrored_name(group.name)
+            sides = [[both[side] for both in pairs] for side in (0, 1)]
+            if names[0] == names[1] and pairs and pairs[0][0].begin.hub is pairs[0][1].begin.hub:
+                sides = [[piece for both in pairs for piece in both]]
+            made = [
+                (name, self._make_side(name, pieces, count, rare=group.rare))
+                for name, pieces in zip(names, sides, strict=False)
             ]
-            out += self.make_pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
+            if all(clips for _, clips in made):
+                out += [_draft(name, clips) for name, clips in made]
         return [draft for draft in map(self._wanted, out) if draft is not None]
+
+    def _make_side(self, name: str, pieces: Sequence[TakePiece], most: int, *, rare: bool) -> list[CheckedClip]:
+        """Return the clips of a behaviour: captured ones, else mirror images; the most promising pieces come first.
+
+        If no clip passes the strict gate, the best that passes the gate for rare motions is used.
+        """
+        spare: list[CheckedClip] = []
+        for mirrored in (False, True):
+            good: list[CheckedClip] = []
+            tried = [p for p in pieces if p.take.mirrored == mirrored][: most + 2]
+            for piece in tried:
+                clip = self.checked_clip(name, _snapping(piece), rare=rare) if len(good) < most else None
+                if clip is not None:
+                    (spare if clip.doubt.reason else good).append(replace(clip, snapped=replace(clip.snapped, mirrored=mirrored)))
+            if good:
+                break
+        if not good and spare:
+            good = [min(spare, key=lambda clip: clip.quality.score)]
+        self.refused += [clip.doubt for clip in spare if clip not in good]
+        return good
 
     def _wanted(self, draft: BehaviorDraft) -> BehaviorDraft | None:
         """Return a behaviour without clips of unwanted takes; None if no clip is left."""

@@ -12,13 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import CutMark, TakePiece, mirrored_takes
+from gaitway.capture.cutting.cuts import CutMark, TakePiece
 from gaitway.capture.cutting.hub_poses import place_on_frame
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
+from gaitway.capture.cutting.pose_index import mirrored_takes
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
 from gaitway.capture.making.blended import bend_step, blend_gaits
 from gaitway.capture.making.borrowed import CAST
-from gaitway.capture.making.candidates import STRAIGHT
+from gaitway.capture.making.candidates import STRAIGHT, mirrored_name
 from gaitway.capture.making.clip_builder import BehaviorDraft, ClipBuilder, ClipMaker
 from gaitway.capture.takes import PreparedTake
 from gaitway.motion.editing import resample
@@ -164,7 +165,7 @@ def _turned_by(snapped: SnappedClip) -> float:
 
 
 def _straight(drafts: Sequence[BehaviorDraft], gait: str) -> tuple[SnappedClip, SnappedClip] | None:
-    """Return the straightest single step of a gait from the left foot, and its mirror image; None if there is none."""
+    """Return the straightest single step of a gait from the left foot, and that from the right; None if there is none."""
     steps = [
         e for e in drafts
         if not e.special and not e.made and e.start.gait == e.end.gait == gait and e.start.foot == "left"
@@ -175,8 +176,8 @@ def _straight(drafts: Sequence[BehaviorDraft], gait: str) -> tuple[SnappedClip, 
         return None
     best = min(steps, key=lambda e: (abs(_travel_turn(e.clips[0])) > STRAIGHT, "_forward" not in e.name,
                                      abs(_travel_turn(e.clips[0]))))  # fmt: skip
-    mirrored = next((e for e in drafts if e.start.name == other_side(best.start.name)
-                     and e.clips[0].frames == best.clips[0].frames and e.clips[0].mirrored), None)  # fmt: skip
+    wanted = mirrored_name(best.name), other_side(best.start.name), other_side(best.end.name)
+    mirrored = next((e for e in drafts if (e.name, e.start.name, e.end.name) == wanted), None)
     return None if mirrored is None else (best.clips[0], mirrored.clips[0])
 
 
@@ -263,6 +264,6 @@ def _leading(
 
 
 def _bending(pair: tuple[SnappedClip, SnappedClip], turn: float, name: str) -> tuple[ClipMaker, ClipMaker]:
-    """Return the functions that make a turning step and its mirror image."""
-    more = turn - _travel_turn(pair[0])
-    return lambda: bend_step(pair[0], more, name), lambda: bend_step(pair[1], -more, name)
+    """Return the functions that make a step from the left foot that turns, and one from the right that turns back."""
+    left, right = turn - _travel_turn(pair[0]), -turn - _travel_turn(pair[1])
+    return lambda: bend_step(pair[0], left, name), lambda: bend_step(pair[1], right, name)
