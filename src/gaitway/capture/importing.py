@@ -125,6 +125,7 @@ def library_of(
     if options.make:
         progress("missing motions", 0, None)
         drafts = _with_made(builder, drafts)
+    drafts = _named_by_turn(drafts)
     times["made"] = time.perf_counter()
     drafts, refused = _wanted(drafts, prepared.wishes)
     library, kept, left_out = _library(name, prepared, drafts, options)
@@ -211,8 +212,13 @@ def _with_made(builder: ClipBuilder, drafts: list[BehaviorDraft]) -> list[Behavi
     drafts = [e for e in drafts if e.name != "stand" or e.clips[0].clip.duration >= IDLE_S]
     for make in (idle_standing, starts_and_stops, gait_changes, turning_steps, spot_turns):
         drafts = [*drafts, *make(builder, drafts)]
+    return drafts
+
+
+def _named_by_turn(drafts: list[BehaviorDraft]) -> list[BehaviorDraft]:
+    """Return the behaviours named by their measured turns; they were named before their clips were led to the hubs."""
     return [
-        replace(e, name=named_by_turn(e.name, e.turn)) if e.made and "step" in (e.start.kind, e.end.kind) else e
+        replace(e, name=named_by_turn(e.name, e.turn)) if not e.special and "step" in (e.start.kind, e.end.kind) else e
         for e in drafts
     ]
 

@@ -15,6 +15,12 @@ FootSide = Literal["left", "right", ""]
 """Foot; empty where both feet count."""
 PhaseKind = Literal["stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other"]
 SpecialKind = Literal["jump", "duck", "crawl", "step"]
+Manner = Literal["", "low", "carry"]
+"""Manner of going: plain, low or bent (as who sneaks), or with an object in both hands."""
+MANNERS: dict[str, Manner] = {
+    "low walk": "low", "bent walk": "low", "crouch": "low", "bend": "low", "carry": "carry", "hold": "carry",
+}  # fmt: skip
+"""Manner of the phases of kind "other" that are ways of going, by their detail."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,11 @@ class MotionPhase:
     """Net change of facing, left positive [rad]."""
     detail: str = ""
     """Description of a phase of kind "other": "bend", "crouch", "low walk", "carry", "lie", "on the spot" ..."""
+
+    @property
+    def manner(self) -> Manner | None:
+        """Manner of going; None for motion that is no gait and no stand, such as gestures and crawls."""
+        return MANNERS.get(self.detail) if self.kind == "other" else None if self.kind == "crawl" else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +94,10 @@ class PreparedTake:
     specials: tuple[SpecialMotion, ...]
     notes: tuple[str, ...] = ()
     """Decisions and repairs, a sentence each."""
+
+    def manner_at(self, frame: int) -> Manner | None:
+        """Return the manner of going in a frame; borrowed takes, which have no phases, are plain."""
+        return next((p.manner for p in self.phases if p.start <= frame < p.stop), "" if not self.phases else None)
 
 
 class DroppedFile(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from gaitway.capture.cutting.hub_poses import place_on_frame
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.pose_index import PoseIndex, mirrored_takes
-from gaitway.capture.takes import CaptureEvent, MotionPhase, PreparedTake, SpecialMotion
+from gaitway.capture.takes import CaptureEvent, Manner, MotionPhase, PreparedTake, SpecialMotion
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.graphs.minima import first_least
 
@@ -90,9 +90,11 @@ class HubDistances:
                 ratios[k] = np.where(twins >= 0, ratios[k - 1][np.maximum(twins, 0)], np.inf)
         return cls(pose_index, tuple(hubs), ratios)
 
-    def best(self, take: int, frame: int, kind: str, foot: str) -> tuple[CaptureHub, float] | None:
-        """Return the nearest hub of a kind and foot, and its distance in radii; None if there is no such hub."""
-        rows = [k for k, hub in enumerate(self.hubs) if hub.kind == kind and hub.foot == foot]
+    def best(
+        self, take: int, frame: int, kind: str, foot: str, manner: Manner = ""
+    ) -> tuple[CaptureHub, float] | None:
+        """Return the nearest hub of a kind, foot and manner, and its distance in radii; None if there is none."""
+        rows = [k for k, h in enumerate(self.hubs) if h.kind == kind and h.foot == foot and h.manner == manner]
         if not rows:
             return None
         column = self.ratios[rows, self.pose_index.frame(take, frame)]
@@ -176,9 +178,10 @@ def _marks(hub_distances: HubDistances, t: int, take: PreparedTake, limit: float
 
 def _mark(hub_distances: HubDistances, t: int, take: PreparedTake, event: CaptureEvent, limit: float) -> CutMark | None:
     kind, foot = ("stand", "") if event.kind == "pause" else ("step", event.foot)
-    if event.kind not in ("pause", "step"):
+    manner = take.manner_at(event.frame)
+    if event.kind not in ("pause", "step") or manner is None:
         return None
-    found = hub_distances.best(t, event.frame, kind, foot)
+    found = hub_distances.best(t, event.frame, kind, foot, manner)
     if (
         found is None
         or found[1] > limit
@@ -200,9 +203,10 @@ def _crosses(piece: TakePiece, specials: Sequence[SpecialMotion]) -> SpecialMoti
 
 
 def _is_gait(piece: TakePiece) -> bool:
-    """Return whether a piece consists of steps and standing, and not of bending, carrying or lying."""
+    """Return whether a piece consists of steps and standing in the manner of its ends, and not of other motion."""
     first, last = piece.begin.frame, piece.end.frame
-    strange = sum(_overlap(phase, first, last) for phase in piece.take.phases if phase.kind in ("other", "crawl"))
+    known = {piece.begin.hub.manner, piece.end.hub.manner}
+    strange = sum(_overlap(phase, first, last) for phase in piece.take.phases if phase.manner not in known)
     return strange <= _OTHER_SHARE * (last - first)
 
 

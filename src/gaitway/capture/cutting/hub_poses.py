@@ -10,7 +10,7 @@ from gaitway.capture.cutting.mirroring import mirrored_on_feet
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.graphs.clouds import body_points
-from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.graphs.snap.common_pose import HubPose, satisfy_contacts
 from gaitway.graphs.snap.foot_tracks import foot_track
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import reach_feet
@@ -77,6 +77,22 @@ def standing_on_both(pose: HubPose) -> HubPose:
     stood = np.array(middle.rotations)
     stood[above] = local[above]
     return replace(middle, rotations=stood)
+
+
+def with_legs_between(pose: HubPose, other: HubPose) -> HubPose:
+    """Return a pose with pelvis and legs halfway to another pose; trunk, head and arms stay as they are."""
+    above = trunk_joints(pose.skeleton)
+    local = rotations.slerp(pose.rotations, other.rotations, 0.5)
+    spin = 0.5 * (pose.angular_velocity + other.angular_velocity)
+    local[above], spin[above] = pose.rotations[above], pose.angular_velocity[above]
+    middle = replace(
+        pose,
+        root=0.5 * (pose.root + other.root),
+        rotations=local,
+        root_velocity=0.5 * (pose.root_velocity + other.root_velocity),
+        angular_velocity=spin,
+    )
+    return satisfy_contacts(middle)
 
 
 def trunk_joints(skeleton: Skeleton) -> list[int]:

@@ -8,16 +8,17 @@ of each is the average of steps on that foot alone: nobody swings both arms alik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import mirrored_pose, standing_on_both, within_limits
+from gaitway.capture.cutting.hub_poses import mirrored_pose, standing_on_both, with_legs_between, within_limits
 from gaitway.capture.cutting.pose_index import PoseIndex, mirrored_takes
+from gaitway.capture.takes import Manner
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.minima import first_least
-from gaitway.graphs.snap.common_pose import HubPose, common_pose, satisfy_contacts
+from gaitway.graphs.snap.common_pose import HubPose, common_pose
 from gaitway.motion.clip import Clip
 
 RADIUS, RADIUS_SPEED, STAND_RADIUS = 0.045, 0.02, 0.06
@@ -28,8 +29,6 @@ _FEWEST = 3
 """Least number of members of a set; a smaller set is a hub only if it is the first of its kind."""
 _WIDER = (1.4, 1.4, 1.3)
 """Factors by which the radius of steps grows, one after another, while no set has enough members."""
-_MOST = {"step": 8, "stand": 2}
-"""Largest number of hubs of each kind."""
 _ANOTHER = 0.25
 """Least number of members of a second hub of a gait, as a share of the members of the first."""
 _MEMBERS = 60
@@ -46,6 +45,11 @@ _ALIKE = 1e-6
 """Difference in rank that is rounding: a pause and its mirror image are equally good, and the first is taken."""
 _STEP, _PAUSE = 0, 1
 """Kinds of cuts: a step on the left foot, and a pause."""
+_MOST = {"": {_STEP: 8, _PAUSE: 2}, "low": {_STEP: 3, _PAUSE: 0}, "carry": {_STEP: 8, _PAUSE: 2}}
+"""Largest number of hubs of each kind, by manner."""
+_MANNER_WORDS: dict[Manner, str] = {"": "", "low": "bent_", "carry": "carry_"}
+_PREFIXES = ("crouch_", "bent_", "carry_")
+"""First words of gaits that are not gone upright and with free hands."""
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _LIMP = 0.015
 """Largest difference of the pelvis heights on the left and on the right foot [m]; a few steps may differ by more."""
@@ -78,6 +82,8 @@ class CaptureHub:
     """Number of the middle frame in the pose index; -1 for a pose that was made."""
     gait: str
     """Gait without the foot: "walk", "run", "stand" ..."""
+    manner: Manner = ""
+    """Manner of going of its frames."""
     made: str = ""
     """How the hub was made, if the capture does not have it."""
 
@@ -87,31 +93,53 @@ class CaptureHub:
         return self.name.rpartition("_")[2] if self.kind == "step" else ""
 
 
-def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
-    """Find the hubs of all takes, those with the most members first; the mirror image of a step hub follows it."""
-    frames, kinds = _cuts(pose_index)
+def find_hubs(pose_index: PoseIndex, manners: Sequence[Manner] = ("", "low")) -> tuple[CaptureHub, ...]:
+    """Find the hubs of all takes, those with the most members first; the hub on the other foot follows each.
+
+    Args:
+        pose_index: All frames.
+        manners: Manners of going whose steps and pauses become hubs; steps of different manners share no hub.
+    """
+    hubs: list[tuple[CaptureHub, CaptureHub]] = []
+    for manner in manners:
+        found = _hubs_of_manner(pose_index, manner, needed=manner == manners[0])
+        hubs += [(replace(a, manner=manner), replace(b, manner=manner)) for a, b in found]
+    return tuple(_named(hubs))
+
+
+def base_gait(gait: str) -> str:
+    """Return a gait without the word for its manner: "walk" for "crouch_walk"."""
+    return next((gait.removeprefix(word) for word in _PREFIXES if gait.startswith(word)), gait)
+
+
+def _hubs_of_manner(pose_index: PoseIndex, manner: Manner, *, needed: bool) -> list[tuple[CaptureHub, CaptureHub]]:
+    """Return the hubs of steps and pauses of one manner; if they are `needed`, a wider set than usual will do."""
+    frames, kinds = _cuts(pose_index, manner)
     hubs: list[tuple[CaptureHub, CaptureHub]] = []
     if len(frames):
         matrix, speeds = pose_index.distances(frames), pose_index.speeds[frames]
         radii = _radii(kinds, speeds, pose_index.size)
-        sets = _densest(matrix, kinds, radii)
-        for wider in _WIDER:  # a subject with few steps, or with steps that all differ
+        sets = _densest(matrix, kinds, radii, _MOST[manner])
+        for wider in _WIDER if needed else ():  # a subject with few steps, or with steps that all differ
             if any(kinds[centre] == _STEP and len(members) >= _FEWEST for centre, members in sets):
                 break
             radii = np.where(kinds == _STEP, wider * radii, radii)
-            sets = _densest(matrix, kinds, radii)
+            sets = _densest(matrix, kinds, radii, _MOST[manner])
         for centre, members in sets:
-            hubs.append(_hubs(pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
-    return tuple(_named(hubs))
+            if needed or len(members) >= _FEWEST:
+                hub = pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])
+                hubs.append(_hubs(*hub, manner=manner))
+    return hubs
 
 
-def _cuts(pose_index: PoseIndex) -> tuple[IntArray, IntArray]:
-    """Return the frames at which takes may be cut, and the kind of each: _STEP or _PAUSE; (N,) each."""
+def _cuts(pose_index: PoseIndex, manner: Manner) -> tuple[IntArray, IntArray]:
+    """Return the frames of a manner at which takes may be cut, and the kind of each: _STEP or _PAUSE; (N,) each."""
     rows = [
         (pose_index.frame(t, event.frame), _PAUSE if event.kind == "pause" else _STEP)
         for t, take in enumerate(pose_index.takes)
         for event in take.events
-        if event.kind == "pause" or (event.kind == "step" and event.foot == "left")
+        if (event.kind == "pause" or (event.kind == "step" and event.foot == "left"))
+        and take.manner_at(event.frame) == manner
     ]
     table = np.array(rows, dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
@@ -122,13 +150,16 @@ def _radii(kinds: IntArray, speeds: FloatArray, size: float) -> FloatArray:
     return np.asarray(np.where(kinds == _PAUSE, STAND_RADIUS, steps) * size)
 
 
-def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tuple[int, IntArray]]:
+def _densest(
+    matrix: FloatArray, kinds: IntArray, radii: FloatArray, most: Mapping[int, int]
+) -> list[tuple[int, IntArray]]:
     """Find the largest sets of similar frames, one after another; frames near a set are not used again.
 
     Args:
         matrix: Distances of all cuts [m]; (N, N).
         kinds: Kind of each cut; (N,).
         radii: Radius of the set around each cut [m]; (N,).
+        most: Largest number of sets of each kind.
 
     Returns:
         The middle and the members of each set, as rows of the matrix.
@@ -137,7 +168,6 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
     near = (matrix < radii[:, None]) & same
     pool, found = np.ones(len(kinds), dtype=bool), []
     counts = dict.fromkeys((_STEP, _PAUSE), 0)
-    most = {_STEP: _MOST["step"], _PAUSE: _MOST["stand"]}
     while pool.any():
         inside = near & pool & pool[:, None]
         sizes = inside.sum(axis=1)
@@ -145,7 +175,7 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
         order = np.where(pool, sizes - 0.5 * tightness, -np.inf)  # of equally large sets, the tighter one
         centre = first_least(-order, _ALIKE)
         kind = int(kinds[centre])
-        if counts[kind] and (sizes[centre] < _FEWEST or counts[kind] >= most[kind]):
+        if (counts[kind] and sizes[centre] < _FEWEST) or counts[kind] >= most[kind]:
             pool &= kinds != kind
             continue
         found.append((centre, np.flatnonzero(inside[centre])))
@@ -156,7 +186,15 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
 
 
 def _hubs(
-    pose_index: PoseIndex, frames: IntArray, kind: int, centre: int, members: IntArray, near: FloatArray, radius: float
+    pose_index: PoseIndex,
+    frames: IntArray,
+    kind: int,
+    centre: int,
+    members: IntArray,
+    near: FloatArray,
+    radius: float,
+    *,
+    manner: Manner,
 ) -> tuple[CaptureHub, CaptureHub]:
     """Build the hubs of a set of cuts, without names: on the left and on the right foot; twice the same for a pause.
 
@@ -168,6 +206,7 @@ def _hubs(
         members: Members of the set, as rows of `frames`.
         near: Distances of all cuts to the middle [m]; (N,).
         radius: Radius of the set [m].
+        manner: Manner of going of the members.
     """
     chosen = members[np.argsort(near[members], kind="stable")][:_MEMBERS]
     places = [pose_index.place(int(frames[m])) for m in chosen]
@@ -197,7 +236,8 @@ def _hubs(
         hub = replace(hub, pose=standing_on_both(hub.pose), gait=_standing(hub.pose, pose_index))
         return hub, hub
     ways = [_travel(pairs) * [1.0, sign] for pairs, sign in ((left, 1.0), (right, -1.0)) if pairs]
-    gait = _gait(np.average(ways, axis=0, weights=[len(pairs) for pairs in (left, right) if pairs]), hub.pose, pose_index)
+    travel = np.average(ways, axis=0, weights=[len(pairs) for pairs in (left, right) if pairs])
+    gait = _gait(travel, hub.pose, pose_index, manner)
     own = [_on_foot(hub, pairs) if len(pairs) >= _OWN_STEPS else None for pairs in (left, right)]
     if own == [None, None]:
         own = [_on_foot(hub, left) if left else None, _on_foot(hub, right) if right and not left else None]
@@ -221,16 +261,16 @@ def _on_foot(hub: CaptureHub, pairs: Sequence[tuple[Clip, int]]) -> CaptureHub:
 
 
 def _without_limp(one: CaptureHub, other: CaptureHub, most: float) -> tuple[CaptureHub, CaptureHub]:
-    """Return two hubs whose pelvis heights differ by no more than a distance [m]; steps at other speeds stand lower."""
-    gap = float(one.pose.root[2] - other.pose.root[2])
-    shift = 0.5 * np.sign(gap) * max(abs(gap) - most, 0.0)
-    if shift == 0.0:
+    """Return two hubs whose pelvis heights differ by no more than a distance [m]; else both have the mean legs.
+
+    A few steps on one foot may be slower or lower than those on the other; the person does not limp because of that.
+    """
+    if abs(float(one.pose.root[2] - other.pose.root[2])) <= most:
         return one, other
-    lower, higher = (
-        replace(hub, pose=satisfy_contacts(replace(hub.pose, root=hub.pose.root + np.array([0.0, 0.0, by]))))
-        for hub, by in ((one, -shift), (other, shift))
+    return (
+        replace(one, pose=with_legs_between(one.pose, mirrored_pose(other.pose))),
+        replace(other, pose=with_legs_between(other.pose, mirrored_pose(one.pose))),
     )
-    return lower, higher
 
 
 def in_mirror(hub: CaptureHub) -> CaptureHub:
@@ -256,7 +296,7 @@ def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
     return np.asarray(np.median(ways, axis=0))
 
 
-def _gait(travel: FloatArray, pose: HubPose, pose_index: PoseIndex) -> str:
+def _gait(travel: FloatArray, pose: HubPose, pose_index: PoseIndex, manner: Manner) -> str:
     """Return the name of a gait by its speed and direction of travel."""
     speed, direction = float(np.linalg.norm(travel)) / np.sqrt(pose_index.size), float(np.arctan2(travel[1], travel[0]))
     word = next(name for limit, name in _GAITS if speed < limit)
@@ -264,7 +304,8 @@ def _gait(travel: FloatArray, pose: HubPose, pose_index: PoseIndex) -> str:
         word = "back" if speed < _GAITS[1][0] else "back_jog"
     elif abs(direction) > _ASKEW:
         word = "side_left" if direction > 0.0 else "side_right"
-    return f"crouch_{word}" if pose.root[2] < _LOW * _tall(pose_index) else word
+    low = pose.root[2] < _LOW * _tall(pose_index)
+    return f"crouch_{word}" if low else f"{_MANNER_WORDS[manner]}{word}"
 
 
 def _standing(pose: HubPose, pose_index: PoseIndex) -> str:
@@ -281,13 +322,19 @@ def other_side(name: str) -> str:
     return "_".join(_OTHER_SIDE.get(word, word) for word in name.split("_"))
 
 
+def _called(hub: CaptureHub, gait: str, name: str) -> CaptureHub:
+    return replace(hub, gait=name) if hub.gait == gait else hub
+
+
 def _named(hubs: Sequence[tuple[CaptureHub, CaptureHub]]) -> list[CaptureHub]:
     """Return the hubs with names, that on the right foot after that on the left; a second of a gait gets a number."""
     out: list[CaptureHub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
-    if not any(hub.gait == "walk" for hub, _ in hubs):  # the only walk of a slow subject is its walk
-        hubs = [tuple(replace(h, gait="walk") if h.gait == "stroll" else h for h in both) for both in hubs]  # type: ignore[misc]
+    for word in ("", *_PREFIXES):  # the only walk of a slow subject is its walk
+        walk, stroll = f"{word}walk", f"{word}stroll"
+        if not any(hub.gait == walk for hub, _ in hubs):
+            hubs = [(_called(a, stroll, walk), _called(b, stroll, walk)) for a, b in hubs]
     for hub, other in hubs:
         key = min(hub.gait, other_side(hub.gait))
         if hub.members < _ANOTHER * first.setdefault(key, hub.members) or (hub.kind == "stand" and key in counts):

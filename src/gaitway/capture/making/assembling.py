@@ -18,7 +18,7 @@ from gaitway.core import planar
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion.skeleton import Skeleton
 
-_WEIGHTS = {"back": 1.5, "side": 1.5, "crouch": 2.0, "crawl": 4.0}
+_WEIGHTS = {"back": 1.5, "side": 1.5, "crouch": 2.0, "bent": 2.0, "crawl": 4.0}
 """Costs of behaviours relative to walking, by the first word of the gait; planners avoid walking backwards."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.capture.cutting.cuts import TakePiece
-from gaitway.capture.cutting.hubs import CaptureHub
+from gaitway.capture.cutting.hubs import CaptureHub, base_gait
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 
@@ -111,7 +111,7 @@ def travel_offset(hub: CaptureHub) -> float:
     """Return the angle of the travel of a hub from the usual direction of its gait (ahead, back, sideways) [rad]."""
     if hub.kind != "step":
         return 0.0
-    base = hub.gait.removeprefix("crouch_")
+    base = base_gait(hub.gait)
     usual = np.pi if base.startswith("back") else 0.0
     usual = {"side_left": 0.5 * np.pi, "side_right": -0.5 * np.pi}.get(base, usual)
     return float(planar.wrap_angle(hub.travel - usual))
@@ -234,7 +234,7 @@ class CandidateGroup:
         """Sort key by use for planners: special motions; straight steps, links of gaits; single steps; others."""
         first = self.candidates[0]
         gaits = {first.piece.begin.hub.gait, first.piece.end.hub.gait}
-        odd = any(g.startswith(("back", "side", "crouch")) or g[-1:].isdigit() for g in gaits)
+        odd = any(g.startswith(("back", "side", "crouch", "bent")) or g[-1:].isdigit() for g in gaits)
         links = first.changes and abs(first.move[2]) < _LOOSE_TURN
         rank = 0 if first.piece.special is not None else 1 if links or first.straight else 2 if first.steps <= 1 else 3
         return rank + (odd if rank < 2 else 3 * odd), -len(self.candidates), first.fit

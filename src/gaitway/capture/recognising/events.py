@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gaitway.capture.recognising.measures import TakeMeasures
-from gaitway.capture.recognising.phases import GESTURE
+from gaitway.capture.recognising.phases import GESTURE, holding
 from gaitway.capture.takes import CaptureEvent, FootSide, RecognitionThresholds
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.motion.contacts import stances
@@ -86,11 +86,11 @@ def _halfway(gap: FloatArray, way: FloatArray, start: int) -> int | None:
 
 
 def standing(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
-    """Return the frames in which the character stands upright on both feet and hardly moves body and arms; (F,)."""
+    """Return the frames in which the character stands upright on both feet with still, empty hands; (F,)."""
     pace = m.stature.pace
     still = (m.speed < limits.stand_speed * pace) & (np.abs(m.turning) < limits.turn_rate)
     upright = (m.head > limits.low_head) & (m.pelvis > limits.low_pelvis)
-    arms = ~m.arms_out & (m.hand_speed < GESTURE * pace)
+    arms = ~m.arms_out & ~holding(m) & (m.hand_speed < GESTURE * pace)
     quiet: BoolArray = still & upright & arms & m.down.all(axis=1)
     return quiet
 

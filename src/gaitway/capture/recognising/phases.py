@@ -52,6 +52,8 @@ _HOP_RISE = 0.06
 """Least rise of the body over its usual height in a hop [m]."""
 _HOP_WINDOW_S = 0.35
 """Time around each hop in which the character hops [s]."""
+_LEVEL_HANDS, _BOX = 0.1, (0.2, 0.7)
+"""Largest difference in height of hands that hold a box, and the range of the distance between them [m]."""
 _CARRY_S = 1.0
 """Time over which hands are observed to find out whether they hold an object [s]."""
 
@@ -86,9 +88,10 @@ def _kinds(m: TakeMeasures, limits: RecognitionThresholds) -> np.ndarray:
         ((low_head | low_pelvis) & moving, "other:low walk"),
         (low_pelvis, "other:crouch"),
         (low_head, "other:bend"),
-        (moving & _carrying(m), "other:carry"),
+        (moving & holding(m), "other:carry"),
         (moving & _bent(m, limits), "other:bent walk"),
         (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
+        (holding(m), "other:hold"),
         (_gesturing(m, ~moving), "other:gesture"),
         (~moving & m.arms_out, "other:arms out"),
         (~moving & turning, "turn"),
@@ -165,18 +168,42 @@ def _gesturing(m: TakeMeasures, standing: BoolArray) -> BoolArray:
     return out
 
 
-def _carrying(m: TakeMeasures) -> BoolArray:
-    """Return the frames in which both hands stay ahead of the body at a constant distance, as on a box; (F,)."""
+def holding(m: TakeMeasures) -> BoolArray:
+    """Return the frames in which both hands hold something ahead of the body, such as a box; (F,).
+
+    Their distance does not change and they are level, whether the person walks or stands. Who sneaks holds the hands
+    ahead, too, but one higher than the other, or moves them.
+    """
     size, window = m.stature.size, max(int(_CARRY_S * m.fps), 3)
-    gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
-    mean = scipy.ndimage.uniform_filter1d(gap, window, mode="nearest")
-    spread = scipy.ndimage.uniform_filter1d((gap - mean) ** 2, window, mode="nearest")
     ahead = (m.hands[..., 0] > 0.15 * size).all(axis=1) & (m.hands[..., 2] > 0.05 * size).all(axis=1)
-    held = np.asarray(ahead & (spread < (0.02 * size) ** 2))
+    level = np.abs(m.hands[:, 0, 2] - m.hands[:, 1, 2]) < _LEVEL_HANDS * size
+    held = np.asarray(ahead & level & _rigid_hands(m, window, 0.02))
     out = np.zeros(len(m), dtype=bool)
     for start, stop in stances(held):
         out[start:stop] = stop - start >= 0.5 * _CARRY_S * m.fps
     return filled(out, window)
+
+
+def handling(m: TakeMeasures) -> BoolArray:
+    """Return the frames in which both hands are on an object at any height, as when a box is picked up; (F,)."""
+    ahead = (m.hands[..., 0] > 0.12 * m.stature.size).all(axis=1)
+    return np.asarray(ahead & _rigid_hands(m, max(int(0.5 * _CARRY_S * m.fps), 3), 0.012))
+
+
+def _rigid_hands(m: TakeMeasures, window: int, spread: float) -> BoolArray:
+    """Return the frames around which the distance of the hands is that of the ends of a box, and does not change; (F,).
+
+    Args:
+        m: Measures.
+        window: Number of frames that are observed.
+        spread: Largest standard deviation of the distance [m].
+    """
+    size = m.stature.size
+    gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
+    mean = scipy.ndimage.uniform_filter1d(gap, window, mode="nearest")
+    change = scipy.ndimage.uniform_filter1d((gap - mean) ** 2, window, mode="nearest")
+    wide = (mean > _BOX[0] * size) & (mean < _BOX[1] * size)
+    return np.asarray(wide & (change < (spread * size) ** 2))
 
 
 def filled(flags: BoolArray, gap: int) -> BoolArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.capture.reading.smoothing import low_pass
 from gaitway.capture.recognising.measures import GRAVITY, TakeMeasures
-from gaitway.capture.recognising.phases import UPSIDE_DOWN, crawling, filled, low_parts
+from gaitway.capture.recognising.phases import UPSIDE_DOWN, crawling, filled, handling, low_parts
 from gaitway.capture.takes import RecognitionThresholds, SpecialKind, SpecialMotion
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.contacts import stances
@@ -34,6 +34,8 @@ _WIGGLE = 0.015
 """Drop of the pelvis that does not end its rise after a dip, as a share of its height."""
 _LEAD_S = 1.0
 """Longest run-up or recovery that belongs to a special motion [s]."""
+_BUSY = 0.2
+"""Least share of a low motion with both hands on an object; the person then handles the object and ducks nothing."""
 _GAP_S = 0.3
 """Time for which the head may come up within a duck [s]."""
 
@@ -105,7 +107,7 @@ def _until_level(m: TakeMeasures, frame: int, step: int) -> int:
 def _lows(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
     """Yield ducks and crawls: the head or the pelvis stays low while the body travels."""
     low_head, low_pelvis = low_parts(m, limits)
-    crawls = crawling(m, limits)
+    crawls, hands = crawling(m, limits), handling(m)
     low = filled(low_head | low_pelvis | crawls, int(_GAP_S * m.fps))
     for start, stop in stances(low):
         if stop - start < _SHORT_DUCK_S * m.fps:
@@ -113,7 +115,9 @@ def _lows(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMot
         bottom = start + int(np.argmin(m.head[start:stop]))
         way = float(np.linalg.norm(m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]))
         crawled = crawls[start:stop].sum() > 0.5 * m.fps and way > 0.4 * m.stature.size
-        passes = way > 0.5 * m.stature.size and _passes(m, start, stop, limits)
+        lead = int(_GAP_S * m.fps)
+        busy = hands[max(start - lead, 0) : stop + lead].mean() > _BUSY  # picks up or puts down a box
+        passes = way > 0.5 * m.stature.size and not busy and _passes(m, start, stop, limits)
         if crawled or passes:
             first, last = _risen(m.head, start, -1), _risen(m.head, stop - 1, 1) + 1
             rise = float(m.pelvis[start:stop].min() - _STANDING) * m.stature.pelvis
