@@ -14,7 +14,7 @@ from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.capture.making.assembling import assemble_library, import_report
 from gaitway.capture.making.borrowed import CAST, borrowed_takes, standing_pose
 from gaitway.capture.making.candidates import group_candidates, make_candidate, named_by_turn
-from gaitway.capture.making.clip_builder import NUMERIC_ERRORS, BehaviorDraft, ClipBuilder
+from gaitway.capture.making.clip_builder import NUMERIC_ERRORS, BehaviorDraft, ClipBuilder, UnusedPiece
 from gaitway.capture.making.gate import CaptureBaseline, ClipGate
 from gaitway.capture.making.selection import keep_connected, keep_first, missing_motions, smooth_joins
 from gaitway.capture.making.transitions import (
@@ -44,7 +44,7 @@ class ImportOptions:
     prepare: PrepareOptions = field(default_factory=PrepareOptions)
     mixed: bool = False
     """Whether takes of all people are put on one skeleton; otherwise the import uses the takes of one person only."""
-    clips: int = 3
+    clips: int = 6
     """Largest number of clips of one behaviour. More clips give more variety and a slower search."""
     behaviors: int = 110
     """Largest number of behaviours. More behaviours reach goals more precisely and make the search slower."""
@@ -197,12 +197,16 @@ def _captured(builder: ClipBuilder, options: ImportOptions, progress: Progress) 
     pieces = cut_takes(builder.hub_distances)
     size = builder.hub_distances.pose_index.size
     mirrored = mirror_images(builder.hub_distances, pieces)
-    groups = group_candidates([make_candidate(a, b, size) for a, b in zip(pieces, mirrored, strict=True)], size)
+    candidates = [make_candidate(a, b, size) for a, b in zip(pieces, mirrored, strict=True)]
+    groups, rest = group_candidates(candidates, size)
+    builder.unused += [UnusedPiece.of(c.piece, why) for c, why in rest]
     out: list[BehaviorDraft] = []
     for done, group in enumerate(groups):
         progress("clips", done, len(groups))
         if len(out) >= options.behaviors - _RESERVE:
-            builder.passed_over += [rest.name for rest in groups[done:]]
+            builder.passed_over += [other.name for other in groups[done:]]
+            over = [(c.piece, f"{other.name}: there are enough behaviours") for other in groups[done:] for c in other.candidates]
+            builder.unused += [UnusedPiece.of(piece, why) for piece, why in over]
             break
         out += builder.make_captured([group], options.clips)
     return out

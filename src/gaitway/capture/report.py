@@ -8,6 +8,19 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class TimeUse:
+    """What becomes of a part of a take."""
+
+    start_s: float
+    """Begin of the part [s]."""
+    stop_s: float
+    """End of the part [s]."""
+    used: bool
+    what: str
+    """Behaviour that the part is in, or why it is in none."""
+
+
+@dataclass(frozen=True)
 class TakeReport:
     """Use of one take."""
 
@@ -24,6 +37,8 @@ class TakeReport:
     """Clips that were cut from the take and refused, with the reason."""
     notes: tuple[str, ...] = ()
     """Decisions and repairs, a sentence each."""
+    uses: tuple[TimeUse, ...] = ()
+    """What becomes of every second of the take, in order."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +125,14 @@ class ImportReport:
     def coverage(self) -> float:
         """Share of the captured time that is in at least one clip."""
         return sum(t.used_seconds for t in self.takes) / self.seconds if self.seconds > 0.0 else 0.0
+
+    def unused_seconds(self) -> dict[str, float]:
+        """Return how many seconds are not used for each reason [s], the largest first; names are left out of reasons."""
+        out: dict[str, float] = {}
+        for use in (use for take in self.takes for use in take.uses if not use.used):
+            why = use.what.rpartition(": ")[2]
+            out[why] = out.get(why, 0.0) + use.stop_s - use.start_s
+        return dict(sorted(out.items(), key=lambda item: -item[1]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -88,7 +88,7 @@ def library_import(
     only: Annotated[list[str] | None, typer.Option(help="Files to use, such as '16_*'; may be given again.")] = None,
     mixed: Annotated[bool, typer.Option("--mixed", help="Put takes of several people on one skeleton.")] = False,
     make: Annotated[bool, typer.Option(help="Make what the capture lacks: starts, stops, turns.")] = True,
-    clips: Annotated[int, typer.Option(min=1, max=100, help="Most clips of each behaviour.")] = 3,
+    clips: Annotated[int, typer.Option(min=1, max=100, help="Most clips of each behaviour.")] = 6,
     behaviors: Annotated[int, typer.Option(min=5, max=1000, help="Most behaviours.")] = 110,
     overrides: Annotated[
         Path | None, typer.Option(help="What to decide otherwise; gaitway-import.yaml in the folder or beside it.")

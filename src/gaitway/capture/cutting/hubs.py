@@ -48,7 +48,9 @@ _STEP, _PAUSE = 0, 1
 _MOST = {"": {_STEP: 8, _PAUSE: 2}, "low": {_STEP: 3, _PAUSE: 0}, "carry": {_STEP: 8, _PAUSE: 2}}
 """Largest number of hubs of each kind, by manner."""
 _MANNER_WORDS: dict[Manner, str] = {"": "", "low": "bent_", "carry": "carry_"}
-_PREFIXES = ("crouch_", "bent_", "carry_")
+LOW_GAITS = ("crouch_", "bent_")
+"""First words of gaits that are not gone upright."""
+_PREFIXES = (*LOW_GAITS, "carry_")
 """First words of gaits that are not gone upright and with free hands."""
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _LIMP = 0.015
@@ -108,8 +110,9 @@ def find_hubs(pose_index: PoseIndex, manners: Sequence[Manner] = ("", "low")) ->
 
 
 def base_gait(gait: str) -> str:
-    """Return a gait without the word for its manner: "walk" for "crouch_walk"."""
-    return next((gait.removeprefix(word) for word in _PREFIXES if gait.startswith(word)), gait)
+    """Return a gait without the word for its manner and its number: "walk" for "crouch_walk_2"."""
+    plain = next((gait.removeprefix(word) for word in _PREFIXES if gait.startswith(word)), gait)
+    return plain.rstrip("_0123456789")
 
 
 def _hubs_of_manner(pose_index: PoseIndex, manner: Manner, *, needed: bool) -> list[tuple[CaptureHub, CaptureHub]]:
@@ -336,7 +339,8 @@ def _named(hubs: Sequence[tuple[CaptureHub, CaptureHub]]) -> list[CaptureHub]:
         if not any(hub.gait == walk for hub, _ in hubs):
             hubs = [(_called(a, stroll, walk), _called(b, stroll, walk)) for a, b in hubs]
     for hub, other in hubs:
-        key = min(hub.gait, other_side(hub.gait))
+        # a side-step to the left is led by the left foot and closed by the right one: two hubs of one gait
+        key = hub.gait
         if hub.members < _ANOTHER * first.setdefault(key, hub.members) or (hub.kind == "stand" and key in counts):
             continue
         counts[key] = number = counts.get(key, 0) + 1

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from gaitway.capture.making.accounting import time_uses
 from gaitway.capture.making.clip_builder import BehaviorDraft, ClipBuilder
 from gaitway.capture.making.gate import passing_height
 from gaitway.capture.making.selection import missing_specials
@@ -99,7 +100,7 @@ def import_report(
         name=name,
         files=prepared.facts.files,
         seconds=round(prepared.facts.seconds, 3),
-        takes=tuple(_take_report(take, builder, drafts) for take in prepared.takes if not take.mirrored),
+        takes=tuple(_take_report(take, builder, drafts, left_out) for take in prepared.takes if not take.mirrored),
         dropped=tuple((str(d.file), d.reason) for d in prepared.dropped),
         hubs=tuple(
             HubReport(
@@ -161,7 +162,12 @@ def _amount(kind: str, prepared: PreparedSubject) -> str:
     return f"{sum(passed)} time{'s' if sum(passed) > 1 else ''} {where}" if any(passed) else ""
 
 
-def _take_report(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> TakeReport:
+def _take_report(
+    take: PreparedTake,
+    builder: ClipBuilder,
+    drafts: Sequence[BehaviorDraft],
+    left_out: Sequence[tuple[BehaviorDraft, str]],
+) -> TakeReport:
     frames, clips = np.zeros(len(take.clip), dtype=bool), 0
     for draft in drafts:
         for snapped in draft.clips:
@@ -182,6 +188,7 @@ def _take_report(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[Beha
         found=tuple(words),
         refused=tuple(dict.fromkeys(refused)),
         notes=take.notes,
+        uses=time_uses(take, drafts, left_out, builder.unused),
     )
 
 

@@ -240,10 +240,17 @@ class CandidateGroup:
         return rank + (odd if rank < 2 else 3 * odd), -len(self.candidates), first.fit
 
 
-def group_candidates(candidates: Sequence[Candidate], size: float) -> list[CandidateGroup]:
-    """Group candidates by behaviour, the most useful first; all members of a group are similar to its best."""
+def group_candidates(
+    candidates: Sequence[Candidate], size: float
+) -> tuple[list[CandidateGroup], list[tuple[Candidate, str]]]:
+    """Group candidates by behaviour, the most useful first; all members of a group are similar to its best.
+
+    Returns:
+        The groups, and the candidates that are in none, with the reason.
+    """
     by_name: dict[tuple[str, str, str], list[Candidate]] = defaultdict(list)
-    for candidate in _by_length(_useful(candidates)):
+    useful, rest = _useful(candidates)
+    for candidate in _by_length(useful):
         hubs = candidate.piece.begin.hub.name, candidate.piece.end.hub.name
         by_name[(candidate.name, *hubs)].append(candidate)
     groups = []
@@ -251,29 +258,33 @@ def group_candidates(candidates: Sequence[Candidate], size: float) -> list[Candi
         ordered = _best_first(by_name[key])
         best = {side: next((c for c in ordered if c.piece.take.mirrored == side), ordered[0]) for side in (False, True)}
         alike = [c for c in ordered if _alike(c, best[c.piece.take.mirrored], size)]  # left and right may differ
+        rest += [(c, f"unlike the other clips of {key[0]}") for c in ordered if c not in alike]
         groups.append(CandidateGroup(key[0], tuple(alike)))
         if ordered[0].piece.special is not None:  # every jump is a behaviour of its own
             groups[-1:] = [CandidateGroup(c.name, (c,)) for c in ordered]
-    return sorted(groups, key=lambda group: (group.use, group.name))
+    return sorted(groups, key=lambda group: (group.use, group.name)), rest
 
 
-def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _useful(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
     """Leave out plain pieces that are far from their hubs, and long pieces that short ones can replace."""
     single = {c.name.rpartition("_")[0] for c in candidates if c.steps == 1 and c.fit <= 1.0}
-    out = []
+    out, rest = [], list[tuple[Candidate, str]]()
     for c in candidates:
         special = c.piece.special is not None
         standing = not c.piece.begin.hub.foot and not c.piece.end.hub.foot
         if not special and not standing and not c.changes:
             stem = c.name.rpartition("_")[0].rpartition("_x")[0]
             if c.fit > 1.0 and abs(c.move[2]) < _LOOSE_TURN and single:
+                rest.append((c, "an end is far from the poses that other takes share, and it hardly turns"))
                 continue
             if c.steps > 1 and (stem in single or (c.straight and single)):
+                rest.append((c, "several steps that single steps of other takes replace"))
                 continue
             if c.steps > _STEPS or c.seconds > _LONGEST_S:
+                rest.append((c, "too long without a pose that other takes share"))
                 continue
         out.append(c)
-    return out
+    return out, rest
 
 
 def _by_length(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -307,9 +318,11 @@ def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _alike(one: Candidate, other: Candidate, size: float) -> bool:
+    """Return whether two candidates can be clips of one behaviour; somebody who waits may do so for any time."""
     gap = one.move - other.move
+    waits = one.name == one.piece.begin.hub.gait
     return bool(
         np.hypot(gap[0], gap[1]) <= _NEAR_MOVE * size
         and abs(gap[2]) <= _NEAR_TURN
-        and abs(one.seconds / other.seconds - 1.0) <= _NEAR_TIME
+        and (waits or abs(one.seconds / other.seconds - 1.0) <= _NEAR_TIME)
     )

@@ -22,6 +22,8 @@ from gaitway.capture.making.gate import (
 )
 from gaitway.core.errors import GaitwayError
 
+_MORE_TRIES = 2
+"""Number of pieces that are tried beyond the largest number of clips."""
 ClipMaker = Callable[[], SnappedClip]
 """Function that makes a clip; if it raises an error, there is no such clip."""
 
@@ -70,6 +72,21 @@ class RefusedClip(NamedTuple):
     reason: str
 
 
+class UnusedPiece(NamedTuple):
+    """Frames of a take that were cut as a piece and are not in the library."""
+
+    take: str
+    """Name of the take."""
+    first: int
+    last: int
+    reason: str
+
+    @classmethod
+    def of(cls, piece: TakePiece, reason: str) -> UnusedPiece:
+        """Return the frames of a piece."""
+        return cls(piece.take.name.removesuffix(" mirrored"), piece.begin.frame, piece.end.frame, reason)
+
+
 @dataclass(frozen=True, eq=False)
 class CheckedClip:
     """Clip that passes the gate, at least the gate for rare motions."""
@@ -95,6 +112,8 @@ class ClipBuilder:
     """Clips that did not pass the gate."""
     unwanted: frozenset[str] = frozenset()
     """Names of mirrored takes that give no clips."""
+    unused: list[UnusedPiece] = field(default_factory=list)
+    """Pieces of captured takes that are not used, with the reason."""
     passed_over: list[str] = field(default_factory=list)
     """Names of behaviours that were not made because there are enough."""
 
@@ -187,11 +206,19 @@ class ClipBuilder:
         spare: list[CheckedClip] = []
         for mirrored in (False, True):
             good: list[CheckedClip] = []
-            tried = [p for p in pieces if p.take.mirrored == mirrored][: most + 2]
-            for piece in tried:
-                clip = self.checked_clip(name, _snapping(piece), rare=rare) if len(good) < most else None
-                if clip is not None:
-                    (spare if clip.doubt.reason else good).append(replace(clip, snapped=replace(clip.snapped, mirrored=mirrored)))
+            for k, piece in enumerate(p for p in pieces if p.take.mirrored == mirrored):
+                if len(good) >= most or k >= most + _MORE_TRIES:
+                    self.unused.append(UnusedPiece.of(piece, f"{name} has enough clips"))
+                    continue
+                known = len(self.refused)
+                clip = self.checked_clip(name, _snapping(piece), rare=rare)
+                if clip is None:
+                    self.unused.append(UnusedPiece.of(piece, f"{name}: {self.refused[known].reason}"))
+                else:
+                    clip = replace(clip, snapped=replace(clip.snapped, mirrored=mirrored))
+                    (spare if clip.doubt.reason else good).append(clip)
+                    if clip.doubt.reason:
+                        self.unused.append(UnusedPiece.of(piece, f"{name}: {clip.doubt.reason}"))
             if good:
                 break
         if not good and spare:

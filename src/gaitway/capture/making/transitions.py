@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway.capture.cutting.cuts import CutMark, TakePiece
 from gaitway.capture.cutting.hub_poses import place_on_frame
-from gaitway.capture.cutting.hubs import CaptureHub, base_gait, other_side
+from gaitway.capture.cutting.hubs import LOW_GAITS, CaptureHub, base_gait, other_side
 from gaitway.capture.cutting.pose_index import mirrored_takes
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
 from gaitway.capture.making.blended import bend_step, blend_gaits
@@ -93,7 +93,7 @@ def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[Beh
 
 def _borrowable(hub: CaptureHub) -> tuple[str, ...]:
     """Return the gaits of the built-in person whose starts and stops fit a hub."""
-    gait = base_gait(hub.gait).rstrip("_0123456789")
+    gait = base_gait(hub.gait)
     if gait in ("jog", "run"):
         return ("jog", "walk")
     words = {"back": "back", "back_jog": "back", "side_left": "side_left", "side_right": "side_left"}
@@ -124,8 +124,8 @@ def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[
     plain = {base_gait(gait) if hub.manner == "carry" else gait: gait for gait, hub in hubs.items()}
     forward = [plain[gait] for gait in _SPEED_ORDER if gait in plain]
     pairs = list(pairwise(forward))
-    low = [gait for gait in hubs if base_gait(gait) != gait]
-    pairs += [(base_gait(gait).rstrip("_0123456789"), gait) for gait in low if gait not in forward]
+    low = [gait for gait in hubs if gait.startswith(LOW_GAITS)]
+    pairs += [(base_gait(gait), gait) for gait in low if gait not in forward]
     out: list[BehaviorDraft] = []
     for slow, fast in pairs:
         for a, b in ((slow, fast), (fast, slow)):
