@@ -304,10 +304,12 @@ def _by_length(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Sort candidates by their distance to the hubs and to the median motion; takes alternate."""
+    """Sort candidates by their distance to the hubs and to the median motion, stands by duration; takes alternate."""
     middle = np.median([c.move for c in candidates], axis=0)
     off = [float(np.linalg.norm((c.move - middle) * [1.0, 1.0, 0.5])) for c in candidates]
-    order = sorted(range(len(candidates)), key=lambda i: (candidates[i].fit > 1.0, candidates[i].fit + off[i]))
+    waits = candidates[0].name == candidates[0].piece.begin.hub.gait  # the longest stands show most of a person
+    rank_of = [-c.seconds if waits else c.fit + gap for c, gap in zip(candidates, off, strict=True)]
+    order = sorted(range(len(candidates)), key=lambda i: (candidates[i].fit > 1.0, rank_of[i]))
     seen: dict[str, int] = defaultdict(int)
     rank = {}
     for i in order:

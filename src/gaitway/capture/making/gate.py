@@ -14,6 +14,7 @@ import scipy
 
 from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.takes import PreparedTake
+from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.library.behavior import Behavior
 from gaitway.library.reach import clip_reach
@@ -35,6 +36,14 @@ _LEAST_TURN, _LEAST_SMALL_TURN, _LEAST_STEP = 1.0, 5.0, 0.05
 """Changes of velocity that are too small to be seen: of joints, of toes and hands [rad/s], of the root [m/s]."""
 _OWN = 0.75
 """Factor of the capture's own change of velocity at the same moment; the bar of a frame is at least that high."""
+_FRAME_S = 1.0 / 30.0
+"""Time in which turns of joints are measured [s]."""
+_FASTEST = {
+    "hip": 45.0, "knee": 45.0, "ankle": 45.0, "shoulder": 50.0, "elbow": 50.0, "wrist": 75.0, "toe": 75.0,
+}  # fmt: skip
+_FASTEST_OTHER = 35.0
+"""Largest turns in that time by role, and of all other joints [degrees]. In 200 sprints, jumps and turns nothing but
+faults of the capture turns more."""
 _SHORTEST = 0.6
 """Least distance that a special motion travels, for a leg of 0.85 m [m]."""
 _OVER, _UNDER = 0.1, 0.84
@@ -61,6 +70,8 @@ class ClipGate:
     """Largest distance of a planted point from the floor [m]."""
     strain_deg: float = 2.0
     """Largest violation of a joint limit [degrees]."""
+    under: float = 0.03
+    """Largest depth of a point of a foot under the floor, planted or not, for a leg of 0.85 m [m]."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,12 @@ class ClipQuality:
     """Largest distance of a planted point from the floor [m]."""
     strain_deg: float
     """Largest violation of a joint limit [degrees]."""
+    under: float = 0.0
+    """Largest depth of a point of a foot under the floor [m]."""
+    flip: float = 0.0
+    """Largest turn of a joint in a thirtieth of a second, as a multiple of what that joint may do at all."""
+    flipped: str = ""
+    """Joint of that turn, and the turn in words."""
 
     @property
     def score(self) -> float:
@@ -131,7 +148,37 @@ def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) 
     joint = int(np.argmax(turns.max(axis=0))) if len(turns) else 0
     pop = max(float(turns.max(initial=0.0)), float(roots.max(initial=0.0)))
     name = clip.skeleton.names[joint] if turns.max(initial=0.0) >= roots.max(initial=0.0) else "root"
-    return ClipQuality(pop, name, greatest_slide(clip, None), planted_height_error(clip), greatest_limit_excess(clip))
+    under = -float(clip.contact_positions()[..., 2].min(initial=0.0))
+    flip, flipped = _greatest_flip(clip)
+    return ClipQuality(
+        pop,
+        name,
+        greatest_slide(clip, None),
+        planted_height_error(clip),
+        greatest_limit_excess(clip),
+        under,
+        flip,
+        flipped,
+    )
+
+
+def _greatest_flip(clip: Clip) -> tuple[float, str]:
+    """Return the largest turn of a joint between two frames as a multiple of its bar, and that turn in words.
+
+    Unlike pops, these bars are absolute: a foot that flips in the capture itself flips in every film.
+    """
+    if len(clip) < 2:
+        return 0.0, ""
+    turns = np.degrees(rotations.angle_between(clip.rotations[1:], clip.rotations[:-1])) * clip.fps * _FRAME_S
+    bars = np.full(len(clip.skeleton), _FASTEST_OTHER)
+    for role, joint in clip.skeleton.roles.items():
+        bars[joint] = _FASTEST.get(role.removeprefix("left_").removeprefix("right_"), _FASTEST_OTHER)
+    for joint, parent in enumerate(clip.skeleton.parents.tolist()):  # fingers and toes turn with hands and feet
+        if joint not in clip.skeleton.roles.values() and parent >= 0:
+            bars[joint] = max(bars[joint], bars[parent])
+    frame, joint = np.unravel_index(int(np.argmax(turns / bars)), turns.shape)
+    words = f"{clip.skeleton.names[joint]} flips by {turns[frame, joint]:.0f} degrees"
+    return float(turns[frame, joint] / bars[joint]), words
 
 
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
@@ -146,6 +193,10 @@ def refusal(quality: ClipQuality, gate: ClipGate, bars: CaptureBaseline, *, rare
     slide = (gate.rare_slide if rare else gate.slide) * bars.size
     if quality.pop > pops:
         return f"{quality.joint} pops: {quality.pop:.1f} times what the capture does"
+    if quality.flip > 1.0:
+        return f"{quality.flipped} in 1/30 s"
+    if quality.under > gate.under * bars.size:
+        return f"a foot is {100.0 * quality.under:.1f} cm under the floor"
     if quality.slide > slide:
         return f"a foot slides {100.0 * quality.slide:.1f} cm"
     if quality.sink > gate.sink:

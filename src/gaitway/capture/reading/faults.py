@@ -16,6 +16,12 @@ from gaitway.motion.skeleton import Skeleton
 
 _FASTEST_TURN = 35.0
 """Largest angular speed of a joint between two frames [rad/s]; a faster turn may be a jump."""
+_LARGEST_TURN = np.radians(50.0)
+"""Largest turn of a joint between two frames at any rate [rad]; a larger one may be a jump."""
+_BRIDGE_TURN = 8.0
+"""Largest mean angular speed of a joint over a bridge [rad/s]; a lasting flip of a foot takes many frames then."""
+_LONGEST_BRIDGE_S = 0.5
+"""Longest bridge [s]; the gate refuses clips that still flip."""
 _FASTEST_ROOT = 8.0
 """Largest speed of the root between two frames [m/s]; a faster move may be a jump."""
 _STANDS_OUT = 5.0
@@ -71,7 +77,7 @@ def _joint_faults(clip: Clip) -> BoolArray:
     """Return whether each joint jumps from a frame to the next; (F - 1, J). The root counts as a joint."""
     q = clip.rotations
     angles = 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=-1)), 0.0, 1.0))
-    return _jumps(angles, _FASTEST_TURN / clip.fps, clip.fps)
+    return _jumps(angles, min(_FASTEST_TURN / clip.fps, _LARGEST_TURN), clip.fps)
 
 
 def _root_faults(clip: Clip) -> BoolArray:
@@ -108,6 +114,17 @@ def _limb_joints(skeleton: Skeleton) -> list[int]:
     return [j for j in range(len(skeleton)) if j not in small]
 
 
+def _long_enough(turns: FloatArray, low: int, high: int, fps: float) -> tuple[int, int]:
+    """Return the first and last frame of a bridge, moved apart until the turn (F, 4) between them is slow enough."""
+    longest = _LONGEST_BRIDGE_S * fps
+    while high - low < longest:
+        angle = float(rotations.angle_between(turns[low], turns[high]))
+        if angle <= _BRIDGE_TURN * (high - low) / fps or (low == 0 and high == len(turns) - 1):
+            break
+        low, high = max(low - 1, 0), min(high + 1, len(turns) - 1)
+    return low, high
+
+
 def _bridged(clip: Clip, faults: BoolArray, joints: IntArray) -> Clip:
     """Return the clip with the frames around each fault (F - 1, J) interpolated, joint by joint."""
     turned = np.array(clip.rotations)
@@ -117,6 +134,7 @@ def _bridged(clip: Clip, faults: BoolArray, joints: IntArray) -> Clip:
         for start, stop in stances(near[spike + 1 : -spike - 1] | faults[:, joint]):
             low, high = (start, stop) if stop - start > 1 else (start - ease, stop + ease)
             low, high = max(low, 0), min(high, len(clip) - 1)
+            low, high = _long_enough(turned[:, joint], low, high, clip.fps)
             t = np.linspace(0.0, 1.0, high - low + 1)
             turned[low : high + 1, joint] = rotations.slerp(turned[low, joint], turned[high, joint], t)
     return replace(clip, rotations=turned)
