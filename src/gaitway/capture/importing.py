@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Literal
 
 from gaitway.capture.cutting.cuts import HubDistances, cut_takes, mirror_images
 from gaitway.capture.cutting.hubs import STAND_RADIUS, CaptureHub, find_hubs
@@ -27,12 +28,14 @@ from gaitway.capture.making.transitions import (
 )
 from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.report import ImportReport
-from gaitway.capture.takes import LibraryWishes, PreparedSubject, PrepareOptions
+from gaitway.capture.takes import LibraryWishes, Manner, PreparedSubject, PrepareOptions
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.core.progress import Progress, silent
 from gaitway.library.actions import planning_problems
 from gaitway.library.behavior import Library
 
+_WORTH_S = 3.0
+"""Least duration of carrying that may be worth a library of its own [s]."""
 _RESERVE = 20
 """Number of behaviours, of the largest allowed number, that are reserved for behaviours that must be made."""
 
@@ -52,6 +55,8 @@ class ImportOptions:
     """Whether the import makes motions that the capture lacks: starts, stops, standing, turns, changes of gait."""
     gate: ClipGate = field(default_factory=ClipGate)
     """Quality that every clip must have."""
+    manner: Literal["plain", "carry"] = "plain"
+    """Whether the library is of somebody with free hands, or of somebody who carries an object in both hands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +136,18 @@ def library_of(
     library, kept, left_out = _library(name, prepared, drafts, options)
     left_out = [*refused, *left_out]
     times["checks"] = time.perf_counter()
-    return Imported(library, import_report(name, prepared, builder, kept, left_out, lacking, times))
+    report = import_report(name, prepared, builder, kept, left_out, lacking, times)
+    return Imported(library, replace(report, warnings=(*report.warnings, *_kept_apart(prepared, options))))
+
+
+def _kept_apart(prepared: PreparedSubject, options: ImportOptions) -> list[str]:
+    """Return a line that says how much of the capture is of another manner, if that is worth a library."""
+    takes = [take for take in prepared.takes if not take.mirrored]
+    seconds = [sum((p.stop - p.start) / t.clip.fps for p in t.phases if p.manner == "carry") for t in takes]
+    if options.manner == "carry" or sum(seconds) < _WORTH_S:
+        return []
+    count = sum(s > 0.0 for s in seconds)
+    return [f"{sum(seconds):.1f} s of carrying in {count} takes are kept apart; --manner carry makes a library of them"]
 
 
 def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
@@ -154,12 +170,14 @@ def _clip_builder(prepared: PreparedSubject, name: str, options: ImportOptions) 
     try:
         borrowed = borrowed_takes(prepared.skeleton, fps) if options.make else ()
         pose_index = PoseIndex.of([*prepared.takes, *borrowed])
-        hubs = find_hubs(pose_index)
+        hubs = find_hubs(pose_index, ("carry",) if options.manner == "carry" else ("", "low"))
     except GaitwayError as problem:
         raise LibraryError(f"'{name}' gives no library: {problem}") from None
     if not any(hub.kind == "step" for hub in hubs):
+        carries = options.manner == "carry"
         raise LibraryError(
-            f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps; give captures of a walking person"
+            f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps"
+            + (" of somebody who carries; leave --manner out" if carries else "; give captures of a walking person")
         )
     own = tuple(t for t in pose_index.takes if t.source != CAST)
     hubs = _with_stand(hubs, pose_index, name, options)
@@ -175,7 +193,8 @@ def _with_stand(
     if not options.make:
         raise LibraryError(f"'{name}' gives no library: no take stands still; give a take that begins or ends standing")
     stand = next(t for t in pose_index.takes if t.source == CAST and t.name == "stand")
-    pose = standing_pose(stand.clip, pose_index)
+    manner: Manner = "carry" if options.manner == "carry" else ""
+    pose = standing_pose(stand.clip, pose_index, manner)
     made = CaptureHub(
         name="stand",
         kind="stand",
@@ -188,6 +207,7 @@ def _with_stand(
         travel=0.0,
         centre=-1,
         gait="stand",
+        manner=manner,
         made="made: legs of the built-in person's stand, trunk of the subject's mean posture",
     )
     return (*hubs, made)

@@ -6,6 +6,31 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
+from gaitway.motion.clip import Clip
+
+_TURN = "turn "
+"""First word of the label that states the measured turn of a clip."""
+
+
+def turn_label(turn: float) -> str:
+    """Return the label of a clip that states how far the direction of travel turns in it, to the left [rad]."""
+    return f"{_TURN}{np.degrees(turn):.1f}"
+
+
+def travel_turn_deg(clip: Clip) -> float:
+    """Return how far the direction of travel turns in a clip, to the left [degrees].
+
+    An imported clip states it. In all other clips it is the turn of the pelvis, which in an imported step would twist.
+    """
+    stated = next((label.removeprefix(_TURN) for label in clip.labels if label.startswith(_TURN)), "")
+    try:
+        return float(stated)
+    except ValueError:
+        headings = clip.headings()
+        return float(np.degrees(headings[-1] - headings[0]))
+
 
 @dataclass(frozen=True)
 class TimeUse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from gaitway.capture.report import ImportReport
 
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
+
+
+
+class Manner(StrEnum):
+    """Whose motion a library is made of."""
+
+    PLAIN = "plain"
+    CARRY = "carry"
+
 
 _REASONS = 12
 """Most reasons why files are not used that are printed."""
@@ -41,8 +51,7 @@ def library_show(
     as_json: Json = False,
 ) -> None:
     """Print a library's behaviours; with -o, draw its graph and a film strip of every clip."""
-    import numpy as np
-
+    from gaitway.capture.report import travel_turn_deg
     from gaitway.core import planar
     from gaitway.scene.characters import library_ref
 
@@ -63,7 +72,7 @@ def library_show(
                 "seconds": round(clip.duration, 3),
                 "ahead_m": ahead,
                 "left_m": left,
-                "turn_deg": rounded(np.degrees(path[-1, 2] - path[0, 2]), 1),
+                "turn_deg": rounded(travel_turn_deg(clip), 1),
                 "obstacle": behavior.obstacle,
                 "pass_time_s": None if behavior.pass_time is None else round(behavior.pass_time, 3),
             }
@@ -90,6 +99,7 @@ def library_import(
     make: Annotated[bool, typer.Option(help="Make what the capture lacks: starts, stops, turns.")] = True,
     clips: Annotated[int, typer.Option(min=1, max=100, help="Most clips of each behaviour.")] = 6,
     behaviors: Annotated[int, typer.Option(min=5, max=1000, help="Most behaviours.")] = 110,
+    manner: Annotated[Manner, typer.Option(help="With free hands, or with an object in both hands.")] = Manner.PLAIN,
     overrides: Annotated[
         Path | None, typer.Option(help="What to decide otherwise; gaitway-import.yaml in the folder or beside it.")
     ] = None,
@@ -105,7 +115,7 @@ def library_import(
 
     options = ImportOptions(
         PrepareOptions(only=tuple(only or ()), overrides=overrides), mixed=mixed, clips=clips, behaviors=behaviors,
-        make=make,
+        make=make, manner=manner.value,
     )  # fmt: skip
     logging.getLogger("gaitway").setLevel(logging.WARNING)  # what readers decide about each file is in the report
     with progress("reading") as show:

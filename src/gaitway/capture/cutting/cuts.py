@@ -157,7 +157,9 @@ def _take_pieces(hub_distances: HubDistances, t: int, take: PreparedTake) -> lis
         if (a.frame, b.frame) not in known and max(a.fit, b.fit) > 1.0:
             pieces.append(TakePiece(take, a, b))
     plain = [p for p in pieces if _fits_in_time(p) and _crosses(p, take.specials) is None and _is_gait(p)]
-    passing = [_around(hub_distances, t, take, special, loose) for special in take.specials]
+    carries = any(hub.manner == "carry" for hub in hub_distances.hubs)  # special motions have free hands
+    specials = () if carries else take.specials
+    passing = [_around(hub_distances, t, take, special, loose) for special in specials]
     return plain + [p for p in passing if p is not None]
 
 

@@ -47,11 +47,10 @@ _STEP, _PAUSE = 0, 1
 """Kinds of cuts: a step on the left foot, and a pause."""
 _MOST = {"": {_STEP: 8, _PAUSE: 2}, "low": {_STEP: 3, _PAUSE: 0}, "carry": {_STEP: 8, _PAUSE: 2}}
 """Largest number of hubs of each kind, by manner."""
-_MANNER_WORDS: dict[Manner, str] = {"": "", "low": "bent_", "carry": "carry_"}
+_MANNER_WORDS: dict[Manner, str] = {"": "", "low": "bent_", "carry": ""}
+"""First words of gaits by manner; a library of somebody who carries holds nothing else."""
 LOW_GAITS = ("crouch_", "bent_")
 """First words of gaits that are not gone upright."""
-_PREFIXES = (*LOW_GAITS, "carry_")
-"""First words of gaits that are not gone upright and with free hands."""
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _LIMP = 0.015
 """Largest difference of the pelvis heights on the left and on the right foot [m]; a few steps may differ by more."""
@@ -111,7 +110,7 @@ def find_hubs(pose_index: PoseIndex, manners: Sequence[Manner] = ("", "low")) ->
 
 def base_gait(gait: str) -> str:
     """Return a gait without the word for its manner and its number: "walk" for "crouch_walk_2"."""
-    plain = next((gait.removeprefix(word) for word in _PREFIXES if gait.startswith(word)), gait)
+    plain = next((gait.removeprefix(word) for word in LOW_GAITS if gait.startswith(word)), gait)
     return plain.rstrip("_0123456789")
 
 
@@ -334,7 +333,7 @@ def _named(hubs: Sequence[tuple[CaptureHub, CaptureHub]]) -> list[CaptureHub]:
     out: list[CaptureHub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
-    for word in ("", *_PREFIXES):  # the only walk of a slow subject is its walk
+    for word in ("", *LOW_GAITS):  # the only walk of a slow subject is its walk
         walk, stroll = f"{word}walk", f"{word}stroll"
         if not any(hub.gait == walk for hub, _ in hubs):
             hubs = [(_called(a, stroll, walk), _called(b, stroll, walk)) for a, b in hubs]

@@ -13,7 +13,7 @@ from gaitway.capture.making.accounting import time_uses
 from gaitway.capture.making.clip_builder import BehaviorDraft, ClipBuilder
 from gaitway.capture.making.gate import passing_height
 from gaitway.capture.making.selection import missing_specials
-from gaitway.capture.report import BehaviorReport, HubReport, ImportReport, TakeReport
+from gaitway.capture.report import BehaviorReport, HubReport, ImportReport, TakeReport, turn_label
 from gaitway.capture.takes import PreparedSubject, PreparedTake
 from gaitway.core import planar
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
@@ -31,7 +31,8 @@ def assemble_library(name: str, skeleton: Skeleton, drafts: Sequence[BehaviorDra
         names = []
         for k, snapped in enumerate(draft.clips):
             label = title if k == 0 else f"{title}.{k + 1}"
-            words = (f"take {snapped.source}", *(("made",) if snapped.made else ()))
+            turn = turn_label(draft.turn_of(snapped))
+            words = (f"take {snapped.source}", turn, *(("made",) if snapped.made else ()))
             clips[label] = replace(snapped.clip, name=label, labels=words)
             names.append(label)
         behaviors.append(_behavior(title, draft, tuple(names)))

@@ -13,7 +13,7 @@ import numpy as np
 from gaitway.capture.cutting.hub_poses import standing_on_both, trunk_joints
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet, tilted
 from gaitway.capture.cutting.pose_index import PoseIndex
-from gaitway.capture.takes import PreparedTake
+from gaitway.capture.takes import Manner, PreparedTake
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
@@ -79,16 +79,17 @@ def _off_tiptoe(clip: Clip) -> Clip:
     return replace(clip, contacts=contacts)
 
 
-def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
+def standing_pose(stand: Clip, pose_index: PoseIndex, manner: Manner = "") -> HubPose:
     """Return a standing pose for a subject without a stand: borrowed legs under the subject's own mean trunk.
 
     Args:
         stand: Borrowed stand.
         pose_index: Takes of the subject.
+        manner: Manner of going in which the trunk is observed.
     """
     still = place(stand, np.zeros(3))
     local = np.array(still.rotations[0])
-    own = _mean_posture(pose_index)
+    own = _mean_posture(pose_index, manner)
     for joint in trunk_joints(stand.skeleton):
         local[joint] = own[joint]
     pose = HubPose(
@@ -102,12 +103,13 @@ def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
     return standing_on_both(pose)
 
 
-def _mean_posture(pose_index: PoseIndex) -> FloatArray:
+def _mean_posture(pose_index: PoseIndex, manner: Manner) -> FloatArray:
     """Return the mean local rotations of the subject's takes while walking, or in other gaits, or in all; (J, 4)."""
-    for kinds in (("walk", "stand"), ("jog", "run", "back", "side"), ()):
+    first = ("other",) if manner else ("walk", "stand")
+    for kinds in (first, ("jog", "run", "back", "side"), ()):
         rows = []
         for take in pose_index.takes:
-            spans = [range(p.start, p.stop, 3) for p in take.phases if p.kind in kinds]
+            spans = [range(p.start, p.stop, 3) for p in take.phases if p.kind in kinds and p.manner == manner]
             frames = [f for span in spans for f in span] if kinds else list(range(len(take.clip)))
             if take.source != CAST and frames and not take.mirrored:
                 rows.append(take.clip.rotations[frames])

@@ -28,6 +28,8 @@ _STEP_S = {"run": 0.36, "jog": 0.38}
 """Usual time from one foot to the other, by gait [s]."""
 _USUAL_STEP_S = 0.6
 """Usual time from one foot to the other in all other gaits [s]."""
+_CORE = ("stroll", "walk", "jog", "run")
+"""Gaits whose straight steps come first."""
 _OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
 _NEAR_MOVE, _NEAR_TURN, _NEAR_TIME = 0.12, np.radians(7.0), 0.25
 """Largest differences of clips of a behaviour: distance for a leg of 0.85 m [m], turn [rad], share of the duration."""
@@ -101,10 +103,21 @@ def planar_move(piece: TakePiece) -> FloatArray:
     turn = b.pose[2] - a.pose[2]
     turn += 2.0 * np.pi * np.round((whole - turn) / (2.0 * np.pi))  # a turn may be more than half a circle
     shift = planar.relative(a.pose, b.pose)[:2]
-    ways = [travel_offset(mark.hub) for mark in (a, b)]
+    ways = travel_offsets(a.hub, b.hub)
     c, s = np.cos(ways[0]), np.sin(ways[0])
     ahead = np.array([c * shift[0] + s * shift[1], c * shift[1] - s * shift[0]])
     return np.array([*ahead, turn + ways[1] - ways[0]])
+
+
+def travel_offsets(start: CaptureHub, end: CaptureHub) -> tuple[float, float]:
+    """Return the angles of the travel in two hubs from the usual directions of their gaits [rad].
+
+    Who stops walking diagonally does not turn by that: from and to a stand, only gaits ahead are corrected.
+    """
+    aside = base_gait(start.gait).startswith("side") or base_gait(end.gait).startswith("side")
+    if aside and "stand" in (start.kind, end.kind):
+        return 0.0, 0.0
+    return travel_offset(start), travel_offset(end)
 
 
 def travel_offset(hub: CaptureHub) -> float:
@@ -224,6 +237,16 @@ class CandidateGroup:
     candidates: tuple[Candidate, ...]
 
     @property
+    def core(self) -> bool:
+        """Whether this is a single straight step ahead in a plain gait, or a stand: without them nobody gets far."""
+        first = self.candidates[0]
+        a, b = first.piece.begin.hub, first.piece.end.hub
+        if first.piece.special is not None or a.gait != b.gait:
+            return False
+        steps = a.gait in _CORE and first.steps == 1 and first.straight
+        return steps or (a.kind == "stand" and first.name == a.gait)
+
+    @property
     def rare(self) -> bool:
         """Whether the motion is rare in captures, so that the gate allows a little more."""
         first = self.candidates[0]
@@ -231,8 +254,10 @@ class CandidateGroup:
 
     @property
     def use(self) -> tuple[int, int, float]:
-        """Sort key by use for planners: special motions; straight steps, links of gaits; single steps; others."""
+        """Sort key by use for planners: core gaits; special motions; other straight steps and links; steps; others."""
         first = self.candidates[0]
+        if self.core:
+            return -1, -len(self.candidates), first.fit
         gaits = {first.piece.begin.hub.gait, first.piece.end.hub.gait}
         odd = any(g.startswith(("back", "side", "crouch", "bent")) or g[-1:].isdigit() for g in gaits)
         links = first.changes and abs(first.move[2]) < _LOOSE_TURN
@@ -267,17 +292,18 @@ def group_candidates(
 
 def _useful(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
     """Leave out plain pieces that are far from their hubs, and long pieces that short ones can replace."""
-    single = {c.name.rpartition("_")[0] for c in candidates if c.steps == 1 and c.fit <= 1.0}
+    near = [c for c in candidates if c.steps == 1 and c.fit <= 1.0]
+    single, gaits = {c.name.rpartition("_")[0] for c in near}, {c.piece.begin.hub.gait for c in near}
     out, rest = [], list[tuple[Candidate, str]]()
     for c in candidates:
         special = c.piece.special is not None
         standing = not c.piece.begin.hub.foot and not c.piece.end.hub.foot
         if not special and not standing and not c.changes:
             stem = c.name.rpartition("_")[0].rpartition("_x")[0]
-            if c.fit > 1.0 and abs(c.move[2]) < _LOOSE_TURN and single:
+            if c.fit > 1.0 and abs(c.move[2]) < _LOOSE_TURN and c.piece.begin.hub.gait in gaits:
                 rest.append((c, "an end is far from the poses that other takes share, and it hardly turns"))
                 continue
-            if c.steps > 1 and (stem in single or (c.straight and single)):
+            if c.steps > 1 and (stem in single or (c.straight and c.piece.begin.hub.gait in gaits)):
                 rest.append((c, "several steps that single steps of other takes replace"))
                 continue
             if c.steps > _STEPS or c.seconds > _LONGEST_S:

@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.capture.cutting.cuts import HubDistances, TakePiece
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
-from gaitway.capture.making.candidates import CandidateGroup, mirrored_name, travel_offset
+from gaitway.capture.making.candidates import CandidateGroup, mirrored_name, travel_offsets
 from gaitway.capture.making.gate import (
     CaptureBaseline,
     ClipGate,
@@ -58,8 +58,12 @@ class BehaviorDraft:
 
         The pelvis twists with every step, by up to 20 degrees in a run, so that its turn is not that of the person.
         """
-        headings = self.clips[0].clip.headings()
-        return float(headings[-1] - headings[0]) + travel_offset(self.end) - travel_offset(self.start)
+        return self.turn_of(self.clips[0])
+
+    def turn_of(self, snapped: SnappedClip) -> float:
+        """Return the turn of the direction of travel in one of the clips [rad]."""
+        headings, (first, last) = snapped.clip.headings(), travel_offsets(self.start, self.end)
+        return float(headings[-1] - headings[0]) + last - first
 
 
 class RefusedClip(NamedTuple):

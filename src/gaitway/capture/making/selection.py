@@ -77,10 +77,10 @@ def missing_specials(drafts: Sequence[BehaviorDraft]) -> list[str]:
 def keep_first(drafts: Sequence[BehaviorDraft], most: int) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
     """Keep at most a number of behaviours; also return the behaviours left out.
 
-    Those that link states come first, and one straight step of each gait, without which nobody gets far.
+    One straight step of each gait comes first, without which nobody gets far, then those that link states.
     """
     core = _core_steps(drafts)
-    order = sorted(range(len(drafts)), key=lambda i: (not (_links(drafts[i]) or i in core), i))
+    order = sorted(range(len(drafts)), key=lambda i: (0 if i in core else 1 if _links(drafts[i]) else 2, i))
     kept = set(order[:most])
     return [e for i, e in enumerate(drafts) if i in kept], [e for i, e in enumerate(drafts) if i not in kept]
 

@@ -121,11 +121,10 @@ def spot_turns(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[Be
 def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Make changes from each gait to the next faster and slower one, by blending a step of each."""
     hubs = {hub.gait: hub for hub in _left_hubs(builder)}
-    plain = {base_gait(gait) if hub.manner == "carry" else gait: gait for gait, hub in hubs.items()}
-    forward = [plain[gait] for gait in _SPEED_ORDER if gait in plain]
+    forward = [gait for gait in _SPEED_ORDER if gait in hubs]
     pairs = list(pairwise(forward))
     low = [gait for gait in hubs if gait.startswith(LOW_GAITS)]
-    pairs += [(base_gait(gait), gait) for gait in low if gait not in forward]
+    pairs += [(base_gait(gait), gait) for gait in low]
     out: list[BehaviorDraft] = []
     for slow, fast in pairs:
         for a, b in ((slow, fast), (fast, slow)):

@@ -48,8 +48,8 @@ _LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
 """Allowed drop of head and pelvis for each m/s in this range, as shares of standing."""
 _BENT_FASTER = np.radians(4.0)
 """Additional allowed lean for each m/s [rad]."""
-_HOP_RISE = 0.06
-"""Least rise of the body over its usual height in a hop [m]."""
+_HOP_RISE = 0.09
+"""Least rise of the body over its usual height in a hop [m]: skips have 0.10 to 0.17, bouncy walks up to 0.08."""
 _HOP_WINDOW_S = 0.35
 """Time around each hop in which the character hops [s]."""
 _LEVEL_HANDS, _BOX = 0.1, (0.2, 0.7)

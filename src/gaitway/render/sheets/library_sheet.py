@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
+from gaitway.capture.report import travel_turn_deg
 from gaitway.core import planar
 from gaitway.core.errors import LibraryError
 from gaitway.core.progress import Progress, silent
@@ -96,7 +97,7 @@ def _clip_row(clip: Clip, behavior: Behavior | None, columns: int, row_height: i
 def _draw_facts(pen: ImageDraw.ImageDraw, clip: Clip, behavior: Behavior | None) -> None:
     path = clip.planar_path()
     ahead, left, _ = np.round(planar.relative(path[0], path[-1]), 2) + 0.0  # no minus before a nought
-    turn = float(np.degrees(path[-1, 2] - path[0, 2]))
+    turn = travel_turn_deg(clip)
     lines = [(clip.name, 17, INK), (f"{clip.duration:.2f} s, {len(clip)} frames at {clip.fps:g} Hz", 13, FAINT)]
     lines.append((f"{ahead:+.2f} m ahead, {left:+.2f} m left, {turn:+.0f} deg", 13, FAINT))
     if behavior is not None:
