@@ -225,7 +225,11 @@ def _captured(builder: ClipBuilder, options: ImportOptions, progress: Progress) 
         progress("clips", done, len(groups))
         if len(out) >= options.behaviors - _RESERVE:
             builder.passed_over += [other.name for other in groups[done:]]
-            over = [(c.piece, f"{other.name}: there are enough behaviours") for other in groups[done:] for c in other.candidates]
+            over = [
+                (c.piece, f"{other.name}: there are enough behaviours")
+                for other in groups[done:]
+                for c in other.candidates
+            ]
             builder.unused += [UnusedPiece.of(piece, why) for piece, why in over]
             break
         out += builder.make_captured([group], options.clips)

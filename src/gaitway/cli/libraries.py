@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
 
 
-
 class Manner(StrEnum):
     """Whose motion a library is made of."""
 

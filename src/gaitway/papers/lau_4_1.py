@@ -22,7 +22,7 @@ from gaitway.papers.lau_4_numbers import TABLE_1 as THESIS
 from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
-from gaitway.render.sheets.graph_picture import BACKDROP
+from gaitway.render.sheets.graph_drawing import BACKDROP
 from gaitway.render.sheets.tree_picture import tree_picture
 from gaitway.tree.building.coverage import coverage, covered
 from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree

@@ -90,9 +90,7 @@ class HubDistances:
                 ratios[k] = np.where(twins >= 0, ratios[k - 1][np.maximum(twins, 0)], np.inf)
         return cls(pose_index, tuple(hubs), ratios)
 
-    def best(
-        self, take: int, frame: int, kind: str, foot: str, manner: Manner = ""
-    ) -> tuple[CaptureHub, float] | None:
+    def best(self, take: int, frame: int, kind: str, foot: str, manner: Manner = "") -> tuple[CaptureHub, float] | None:
         """Return the nearest hub of a kind, foot and manner, and its distance in radii; None if there is none."""
         rows = [k for k, h in enumerate(self.hubs) if h.kind == kind and h.foot == foot and h.manner == manner]
         if not rows:

@@ -55,7 +55,7 @@ _OTHER_SIDE = {"left": "right", "right": "left"}
 _LIMP = 0.015
 """Largest difference of the pelvis heights on the left and on the right foot [m]; a few steps may differ by more."""
 _OWN_STEPS = 2
-"""Least number of steps on a foot for a pose of their own; with fewer, the pose is the mirror image of the other foot's."""
+"""Least number of steps on a foot for a pose of their own; with fewer, the pose is that of the other foot, mirrored."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -122,7 +122,11 @@ def _judge_gait(clip: Clip) -> RateEvidence:
     fall = _falls(clip, moving)
     if none > _WALK_FLIGHT:
         too_fast = fall > _FASTEST_RUN_FALL
-        return RateEvidence(2, f"the body would fall at {fall:.0f} m/s2 between its steps") if too_fast else RateEvidence(0)
+        return (
+            RateEvidence(2, f"the body would fall at {fall:.0f} m/s2 between its steps")
+            if too_fast
+            else RateEvidence(0)
+        )
     leg = leg_length(clip.skeleton)
     froude = pace**2 / (GRAVITY * leg)
     frequency = cadence * np.sqrt(leg / PERSON_LEG)

@@ -2,48 +2,38 @@
 
 Behaviours that end in the state they start in are listed on its card; those that lead from one state to another share
 one arrow. Behaviours that pass a special obstacle are coloured, and their label names it if their own name does not.
+Graphs in which a label finds no free place are drawn as `graph_lists` does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Behavior, BehaviorGraph
-from gaitway.render.raster.labels import text_font
+from gaitway.render.sheets.graph_drawing import (
+    ACCENT,
+    BACKDROP,
+    CARD,
+    INK,
+    LINE,
+    PAD,
+    SUPERSAMPLE,
+    GraphBox,
+    bow,
+    corners,
+    draw_arrow,
+    text_width,
+    words,
+    write,
+)
+from gaitway.render.sheets.graph_lists import listed_picture
 
-SUPERSAMPLE = 2
-"""Factor by which pictures are drawn larger and then reduced, to be smooth."""
-INK, FAINT, ACCENT, EDGE, CARD, BACKDROP = "#2f3338", "#8b8f94", "#b5532f", "#7f95a8", "#ffffff", "#f4f4f2"
-_LINE, _PAD, _COLUMN = 19, 12, 9
-"""Pixels a line of text, around it, and lines in one column of a card."""
-
-
-@dataclass(frozen=True)
-class _GraphBox:
-    """An upright rectangle on the picture [px]."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def overlaps(self, other: _GraphBox, gap: float = 4.0) -> bool:
-        """Return whether the two are nearer than `gap` in both directions."""
-        return (
-            abs(self.x - other.x) < 0.5 * (self.width + other.width) + gap
-            and abs(self.y - other.y) < 0.5 * (self.height + other.height) + gap
-        )
-
-    def holds(self, points: FloatArray, margin: float = 0.0) -> BoolArray:
-        """Return which of points (N, 2) are inside; (N,)."""
-        away = np.abs(points - [self.x, self.y]) - [0.5 * self.width + margin, 0.5 * self.height + margin]
-        inside: BoolArray = np.logical_and(away[:, 0] < 0.0, away[:, 1] < 0.0)
-        return inside
+_COLUMN = 9
+"""Lines in one column of a card."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,7 @@ class _Card:
 
     state: str
     loops: tuple[Behavior, ...]
-    box: _GraphBox
+    box: GraphBox
 
 
 @dataclass(frozen=True)
@@ -63,34 +53,35 @@ class _Arrow:
     end: str
     behaviors: tuple[Behavior, ...]
     line: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
-    label: _GraphBox = field(default_factory=lambda: _GraphBox(0.0, 0.0, 0.0, 0.0))
+    label: GraphBox = field(default_factory=lambda: GraphBox(0.0, 0.0, 0.0, 0.0))
 
 
 def graph_picture(graph: BehaviorGraph, width: int = 1800) -> Image.Image:
     """Draw a behaviour graph, `width` pixels wide; its height follows from what there is to show."""
     cards = _place(_cards(graph), _neighbours(graph), width)
     arrows = _route(_arrows(graph), cards)
+    if _crowded(cards, arrows, width):
+        return listed_picture(graph, width)
     cards, arrows, size = _fit(cards, arrows, width)
     picture = Image.new("RGB", (size[0] * SUPERSAMPLE, size[1] * SUPERSAMPLE), BACKDROP)
     pen = ImageDraw.Draw(picture)
     for arrow in arrows:
-        _draw_arrow(pen, arrow)
+        draw_arrow(pen, arrow.line)
     for card in cards.values():
         _draw_card(pen, card)
     for arrow in arrows:
         _draw_label(pen, arrow)
     if any(behavior.obstacle is not None for behavior in graph.behaviors):
-        _write(pen, (24, size[1] - 16), "passes a special obstacle", 13, ACCENT, "lm")
+        write(pen, (24, size[1] - 16), "passes a special obstacle", 13, ACCENT, "lm")
     return picture.resize(size, Image.Resampling.LANCZOS)
 
 
-def _text_width(text: str, size: float = 14) -> float:
-    return float(text_font(size).getlength(text))
-
-
-def _words(behavior: Behavior) -> str:
-    said = behavior.obstacle is None or behavior.obstacle in behavior.name
-    return behavior.name if said else f"{behavior.name}  [{behavior.obstacle}]"
+def _crowded(cards: dict[str, _Card], arrows: list[_Arrow], width: int) -> bool:
+    """Return whether a label covers another or a card, or something does not fit into the width."""
+    boxes = [*(card.box for card in cards.values()), *(arrow.label for arrow in arrows)]
+    if any(abs(box.x) + 0.5 * box.width > 0.5 * width for box in boxes):
+        return True
+    return any(a.overlaps(b, 0.0) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
 
 
 def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
@@ -99,10 +90,10 @@ def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
     for state in graph.states:
         loops = tuple(b for b in graph.behaviors if b.start == b.end == state)
         columns = [loops[i : i + _COLUMN] for i in range(0, len(loops), _COLUMN)]
-        text = sum(max(_text_width(_words(b)) for b in column) + 2 * _PAD for column in columns)
-        width = max(_text_width(state, 18) + 4 * _PAD, text + _PAD)
+        text = sum(max(text_width(words(b)) for b in column) + 2 * PAD for column in columns)
+        width = max(text_width(state, 18) + 4 * PAD, text + PAD)
         lines = max((len(column) for column in columns), default=0)
-        cards[state] = _Card(state, loops, _GraphBox(0.0, 0.0, width, 38 + _LINE * lines + (_PAD if lines else 0)))
+        cards[state] = _Card(state, loops, GraphBox(0.0, 0.0, width, 38 + LINE * lines + (PAD if lines else 0)))
     return cards
 
 
@@ -175,34 +166,16 @@ def _route(arrows: list[_Arrow], cards: dict[str, _Card]) -> list[_Arrow]:
     out = []
     for arrow in sorted(arrows, key=lambda a: -len(a.behaviors)):
         others = [card.box for state, card in cards.items() if state not in (arrow.start, arrow.end)]
-        line = _curve(cards[arrow.start].box, cards[arrow.end].box, others)
-        width = max(_text_width(_words(b)) for b in arrow.behaviors) + _PAD
-        size = _GraphBox(0.0, 0.0, width, _LINE * len(arrow.behaviors) + 4)
+        line = bow(cards[arrow.start].box, cards[arrow.end].box, others)
+        width = max(text_width(words(b)) for b in arrow.behaviors) + PAD
+        size = GraphBox(0.0, 0.0, width, LINE * len(arrow.behaviors) + 4)
         label = _free_place(line, size, taken)
         taken.append(label)
         out.append(replace(arrow, line=line, label=label))
     return out
 
 
-def _curve(start: _GraphBox, end: _GraphBox, others: list[_GraphBox]) -> FloatArray:
-    """Return points (N, 2) of a bow from the rim of one box to another that crosses as few other boxes as possible."""
-    a, b = np.array([start.x, start.y]), np.array([end.x, end.y])
-    along = b - a
-    normal = np.array([-along[1], along[0]])
-    t = np.linspace(0.0, 1.0, 240)[:, None]
-    best, fewest = np.stack([a, b]), np.inf
-    for bend in (0.12, 0.2, 0.32, 0.45, 0.6, -0.3, -0.5, -0.7):
-        bow = (1 - t) ** 2 * a + 2 * t * (1 - t) * (0.5 * (a + b) + bend * normal) + t**2 * b
-        bow = bow[~start.holds(bow, 3.0) & ~end.holds(bow, 5.0)]
-        crossed = sum(float(other.holds(bow, 8.0).sum()) for other in others) if len(bow) > 2 else np.inf
-        if crossed < fewest:
-            best, fewest = bow, crossed
-        if fewest == 0:
-            break
-    return best
-
-
-def _free_place(line: FloatArray, size: _GraphBox, taken: list[_GraphBox]) -> _GraphBox:
+def _free_place(line: FloatArray, size: GraphBox, taken: list[GraphBox]) -> GraphBox:
     """Return where along a line a label covers nothing; the middle is tried first."""
     shares = [0.5, *(0.5 + sign * step for step in np.arange(0.04, 0.46, 0.04) for sign in (1, -1))]
     for share in shares:
@@ -224,7 +197,7 @@ def _fit(
     bottom = max([b.y + 0.5 * b.height for b in boxes] + [float(a.line[:, 1].max()) for a in arrows]) + 24
     shift = np.array([0.5 * width, -top])
 
-    def moved(box: _GraphBox) -> _GraphBox:
+    def moved(box: GraphBox) -> GraphBox:
         return replace(box, x=box.x + float(shift[0]), y=box.y + float(shift[1]))
 
     cards = {state: replace(card, box=moved(card.box)) for state, card in cards.items()}
@@ -232,49 +205,27 @@ def _fit(
     return cards, arrows, (width, int(bottom - top))
 
 
-def _corners(box: _GraphBox) -> list[float]:
-    half_x, half_y = 0.5 * box.width, 0.5 * box.height
-    return [SUPERSAMPLE * v for v in (box.x - half_x, box.y - half_y, box.x + half_x, box.y + half_y)]
-
-
-def _draw_arrow(pen: ImageDraw.ImageDraw, arrow: _Arrow) -> None:
-    points = [(float(x) * SUPERSAMPLE, float(y) * SUPERSAMPLE) for x, y in arrow.line]
-    for a, b in pairwise(points):
-        pen.line([a, b], fill=EDGE, width=2 * SUPERSAMPLE)
-    tip = arrow.line[-1]
-    back = tip - arrow.line[max(len(arrow.line) - 6, 0)]
-    back = back / max(float(np.linalg.norm(back)), 1e-9) * 13.0
-    side = 0.42 * np.array([-back[1], back[0]])
-    head = [tip, tip - back + side, tip - back - side]
-    pen.polygon([(float(x) * SUPERSAMPLE, float(y) * SUPERSAMPLE) for x, y in head], fill=EDGE)
-
-
-def _write(pen: ImageDraw.ImageDraw, at: tuple[float, float], text: str, size: float, fill: str, anchor: str) -> None:
-    place = (at[0] * SUPERSAMPLE, at[1] * SUPERSAMPLE)
-    pen.text(place, text, fill=fill, font=text_font(size * SUPERSAMPLE), anchor=anchor)
-
-
 def _draw_card(pen: ImageDraw.ImageDraw, card: _Card) -> None:
     box = card.box
     left, top = box.x - 0.5 * box.width, box.y - 0.5 * box.height
-    pen.rounded_rectangle(_corners(box), 10 * SUPERSAMPLE, fill=CARD, outline=INK, width=2 * SUPERSAMPLE)
-    _write(pen, (box.x, top + 20), card.state, 18, INK, "mm")
+    pen.rounded_rectangle(corners(box), 10 * SUPERSAMPLE, fill=CARD, outline=INK, width=2 * SUPERSAMPLE)
+    write(pen, (box.x, top + 20), card.state, 18, INK, "mm")
     if card.loops:
         pen.line(
             [SUPERSAMPLE * v for v in (left + 10, top + 37, left + box.width - 10, top + 37)], fill="#d8d8d4", width=2
         )
-    x = left + _PAD
+    x = left + PAD
     for i in range(0, len(card.loops), _COLUMN):
         column = card.loops[i : i + _COLUMN]
         for row, behavior in enumerate(column):
             color = INK if behavior.obstacle is None else ACCENT
-            _write(pen, (x, top + 50 + _LINE * row), _words(behavior), 14, color, "lm")
-        x += max(_text_width(_words(b)) for b in column) + 2 * _PAD
+            write(pen, (x, top + 50 + LINE * row), words(behavior), 14, color, "lm")
+        x += max(text_width(words(b)) for b in column) + 2 * PAD
 
 
 def _draw_label(pen: ImageDraw.ImageDraw, arrow: _Arrow) -> None:
     box = arrow.label
-    pen.rounded_rectangle(_corners(box), 5 * SUPERSAMPLE, fill=BACKDROP)
+    pen.rounded_rectangle(corners(box), 5 * SUPERSAMPLE, fill=BACKDROP)
     for row, behavior in enumerate(arrow.behaviors):
-        y = box.y - 0.5 * box.height + 2 + _LINE * (row + 0.5)
-        _write(pen, (box.x, y), _words(behavior), 14, INK if behavior.obstacle is None else ACCENT, "mm")
+        y = box.y - 0.5 * box.height + 2 + LINE * (row + 0.5)
+        write(pen, (box.x, y), words(behavior), 14, INK if behavior.obstacle is None else ACCENT, "mm")

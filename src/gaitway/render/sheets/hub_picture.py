@@ -18,7 +18,7 @@ from gaitway.graphs.distance import distances
 from gaitway.graphs.snap.hub_graph import HubGraph
 from gaitway.render.raster.colors import from_oklch, to_hex
 from gaitway.render.raster.labels import text_font, text_size
-from gaitway.render.sheets.graph_picture import BACKDROP, CARD, EDGE, FAINT, INK
+from gaitway.render.sheets.graph_drawing import BACKDROP, CARD, EDGE, FAINT, INK
 
 _FINE = 2
 """Factor by which pictures are drawn larger and then reduced, to be smooth."""

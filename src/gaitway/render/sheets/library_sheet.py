@@ -14,7 +14,8 @@ from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
 from gaitway.render.raster.labels import save_png, text_font
-from gaitway.render.sheets.graph_picture import ACCENT, BACKDROP, FAINT, INK, graph_picture
+from gaitway.render.sheets.graph_drawing import ACCENT, BACKDROP, FAINT, INK
+from gaitway.render.sheets.graph_picture import graph_picture
 from gaitway.render.sheets.strips import filmstrip
 
 WIDTH = 1800

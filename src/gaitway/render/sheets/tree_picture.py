@@ -19,7 +19,7 @@ from gaitway.render.plan.ground import EDGE, FLOOR, grid_lines, nice_step
 from gaitway.render.plan.margins import FAINT
 from gaitway.render.raster.labels import save_png, text_font
 from gaitway.render.sheets._tree_kernels import draw_moves
-from gaitway.render.sheets.graph_picture import BACKDROP
+from gaitway.render.sheets.graph_drawing import BACKDROP
 from gaitway.tree.building.coverage import coverage
 from gaitway.tree.model import Tree
 from gaitway.tree.region import Region
