@@ -152,10 +152,10 @@ class ImportReport:
         return sum(t.used_seconds for t in self.takes) / self.seconds if self.seconds > 0.0 else 0.0
 
     def unused_seconds(self) -> dict[str, float]:
-        """Return how many seconds are not used for each reason [s], the largest first; names are left out of reasons."""
+        """Return how many seconds are not used for each reason [s], the largest first; reasons come without names."""
         out: dict[str, float] = {}
         for use in (use for take in self.takes for use in take.uses if not use.used):
-            why = use.what.rpartition(": ")[2]
+            why = use.what.partition(": ")[2] or use.what
             out[why] = out.get(why, 0.0) + use.stop_s - use.start_s
         return dict(sorted(out.items(), key=lambda item: -item[1]))
 

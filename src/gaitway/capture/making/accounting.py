@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from gaitway.capture.making.clip_builder import BehaviorDraft, UnusedPiece
 from gaitway.capture.report import TimeUse
-from gaitway.capture.takes import MotionPhase, PreparedTake
+from gaitway.capture.takes import Manner, MotionPhase, PreparedTake
 
 _NO_GAIT = "no gait and no stand"
 _WHY_PHASE = {
-    "carry": "kept apart: import it as a library of its own with --manner carry",
-    "hold": "kept apart: import it as a library of its own with --manner carry",
+    "carry": "kept apart: import it with --manner carry",
+    "hold": "kept apart: import it with --manner carry",
     "crawl": "no piece from one upright pose that other takes share to another",
     "low walk": "no low pose that is repeated",
     "bent walk": "no bent pose that is repeated",
@@ -25,6 +25,7 @@ def time_uses(
     drafts: Sequence[BehaviorDraft],
     left_out: Sequence[tuple[BehaviorDraft, str]],
     unused: Sequence[UnusedPiece],
+    manners: Collection[Manner],
 ) -> tuple[TimeUse, ...]:
     """Return the uses of a take, in order; together they cover it.
 
@@ -33,8 +34,9 @@ def time_uses(
         drafts: Behaviours of the library.
         left_out: Behaviours that are not in the library, with the reason.
         unused: Pieces that gave no clip, with the reason.
+        manners: Manners of going that the library has states of.
     """
-    uses = [(False, why) for why in _by_phase(take)]
+    uses = [(False, why) for why in _by_phase(take, manners)]
     for piece in reversed(unused):  # of several reasons, the first that was found is told
         if piece.take == take.name:
             uses[piece.first : piece.last] = [(False, piece.reason)] * (piece.last - piece.first)
@@ -54,20 +56,22 @@ def _mark(uses: list[tuple[bool, str]], take: PreparedTake, draft: BehaviorDraft
             uses[first:last] = [(used, what)] * (last - first)
 
 
-def _by_phase(take: PreparedTake) -> list[str]:
+def _by_phase(take: PreparedTake, manners: Collection[Manner]) -> list[str]:
     """Return why a frame that is in no piece is not used, for every frame."""
     steps = sorted(event.frame for event in take.events if event.kind in ("step", "pause"))
     out: list[str] = []
     for phase in take.phases:
         for frame in range(phase.start, phase.stop):
             outside = not steps or frame < steps[0] or frame >= steps[-1]
-            out.append(f"{phase.detail or phase.kind}: {_why(phase, outside)}")
+            out.append(f"{phase.detail or phase.kind}: {_why(phase, outside, manners)}")
     return out
 
 
-def _why(phase: MotionPhase, outside: bool) -> str:
+def _why(phase: MotionPhase, outside: bool, manners: Collection[Manner]) -> str:
+    if "carry" in manners and phase.manner is not None and phase.manner != "carry":
+        return "kept apart: import it with --manner plain"
     known = _WHY_PHASE.get(phase.detail or phase.kind)
-    if known is not None:
+    if known is not None and phase.manner not in manners:
         return known
     if phase.manner is None:
         return _NO_GAIT

@@ -189,7 +189,7 @@ def _take_report(
         found=tuple(words),
         refused=tuple(dict.fromkeys(refused)),
         notes=take.notes,
-        uses=time_uses(take, drafts, left_out, builder.unused),
+        uses=time_uses(take, drafts, left_out, builder.unused, {h.manner for h in builder.hub_distances.hubs}),
     )
 
 

@@ -19,6 +19,7 @@ from gaitway.capture.making.gate import (
     measure_quality,
     passing_problem,
     refusal,
+    with_best_passing,
 )
 from gaitway.core.errors import GaitwayError
 
@@ -133,7 +134,7 @@ class ClipBuilder:
     def checked_clip(self, name: str, make: ClipMaker, *, rare: bool) -> CheckedClip | None:
         """Make and check a clip; None if it does not even pass the gate for rare motions (the reason is recorded)."""
         try:
-            snapped = make()
+            snapped = with_best_passing(make())
             quality = measure_quality(snapped.clip, self.bars, snapped.raw)
         except (GaitwayError, *NUMERIC_ERRORS) as problem:  # a piece without a solution does not end the import
             self.refused.append(RefusedClip(name, "", str(problem)))

@@ -7,7 +7,7 @@ refuses a special motion that passes no obstacle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -16,6 +16,7 @@ from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.takes import PreparedTake
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.graphs.minima import first_least
 from gaitway.library.behavior import Behavior
 from gaitway.library.reach import clip_reach
 from gaitway.motion.body import capsule_body, capsules
@@ -50,6 +51,9 @@ _OVER, _UNDER = 0.1, 0.84
 """Least height that a jump clears, for a leg of 0.85 m [m]; largest headroom of a duck, as a share of standing."""
 _ABOUT = 0.1
 """Distance to each side of the place of passing in which heights are measured [m]."""
+_LATER_S, _SAME_ROOM = 0.6, 0.005
+"""Time around the lowest head in which a duck may pass its obstacle [s], and the headroom that makes no difference
+[m]."""
 _AHEAD = np.radians(40.0)
 """Largest angle between the facing direction and the direction in which an obstacle is passed [rad]."""
 
@@ -176,9 +180,9 @@ def _greatest_flip(clip: Clip) -> tuple[float, str]:
     for joint, parent in enumerate(clip.skeleton.parents.tolist()):  # fingers and toes turn with hands and feet
         if joint not in clip.skeleton.roles.values() and parent >= 0:
             bars[joint] = max(bars[joint], bars[parent])
-    frame, joint = np.unravel_index(int(np.argmax(turns / bars)), turns.shape)
-    words = f"{clip.skeleton.names[joint]} flips by {turns[frame, joint]:.0f} degrees"
-    return float(turns[frame, joint] / bars[joint]), words
+    worst = int(np.argmax((turns / bars).max(axis=0)))
+    turn = float(turns[:, worst].max())
+    return turn / float(bars[worst]), f"{clip.skeleton.names[worst]} flips by {turn:.0f} degrees"
 
 
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
@@ -213,9 +217,7 @@ def passing_problem(snapped: SnappedClip, size: float) -> str:
     path = snapped.clip.planar_path()
     if float(np.linalg.norm(path[-1, :2] - path[0, :2])) < _SHORTEST * size:
         return f"a {snapped.special} on the spot passes no obstacle"
-    clip = snapped.clip
-    behavior = Behavior("", (), "", "", snapped.special, snapped.pass_frame / clip.fps)
-    reach = clip_reach(clip, behavior)
+    reach = _reach(snapped)
     if abs(reach.heading) > _AHEAD:
         return f"a {snapped.special} that does not go ahead"
     if snapped.special == "jump" and (height := clearance(reach)) < _OVER * size:
@@ -225,12 +227,35 @@ def passing_problem(snapped: SnappedClip, size: float) -> str:
     return ""
 
 
+def with_best_passing(snapped: SnappedClip) -> SnappedClip:
+    """Return a duck that passes its obstacle where it needs least headroom.
+
+    That is not where the head is lowest: the head of who ducks is far ahead of the hips, and it is lowest before the
+    back is. All other clips are returned as they are.
+    """
+    if snapped.special != "duck":
+        return snapped
+    path = snapped.clip.planar_path()[:, :2]
+    travel = path[-1] - path[0]
+    length = float(np.linalg.norm(travel))
+    if length < _ABOUT:
+        return snapped
+    reach = _reach(snapped)
+    stations = (path - path[0]) @ (travel / length)
+    near = np.flatnonzero(np.abs(np.arange(len(path)) - snapped.pass_frame) <= _LATER_S * snapped.clip.fps)
+    rooms = np.array([headroom(replace(reach, passing=float(stations[frame]))) for frame in near])
+    return replace(snapped, pass_frame=int(near[first_least(rooms, _SAME_ROOM)]))
+
+
+def _reach(snapped: SnappedClip) -> Reach:
+    return clip_reach(snapped.clip, Behavior("", (), "", "", snapped.special, snapped.pass_frame / snapped.clip.fps))
+
+
 def passing_height(snapped: SnappedClip) -> float | None:
     """Return the height that a jump clears, or the headroom that a duck or crawl needs [m]; None for other clips."""
     if snapped.special not in ("jump", "duck", "crawl"):
         return None
-    behavior = Behavior("", (), "", "", snapped.special, snapped.pass_frame / snapped.clip.fps)
-    reach = clip_reach(snapped.clip, behavior)
+    reach = _reach(snapped)
     return round(clearance(reach) if snapped.special == "jump" else headroom(reach), 3)
 
 

@@ -166,7 +166,7 @@ def _turned_by(snapped: SnappedClip) -> float:
 
 
 def _straight(drafts: Sequence[BehaviorDraft], gait: str) -> tuple[SnappedClip, SnappedClip] | None:
-    """Return the straightest single step of a gait from the left foot, and that from the right; None if there is none."""
+    """Return the straightest single step of a gait from the left foot, and from the right; None if there is none."""
     steps = [
         e for e in drafts
         if not e.special and not e.made and e.start.gait == e.end.gait == gait and e.start.foot == "left"

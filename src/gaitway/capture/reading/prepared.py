@@ -35,6 +35,7 @@ from gaitway.capture.recognising.phases import find_phases
 from gaitway.capture.recognising.specials import find_specials
 from gaitway.capture.takes import (
     DroppedFile,
+    MotionPhase,
     PreparedSubject,
     PreparedTake,
     PrepareOptions,
@@ -213,17 +214,30 @@ def _levelled(take: ReadTake, floor: FloorPlane) -> _Stood:
 def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
     clip, limits = with_name(stood.clip, stood.take.name), options.thresholds
     measures = measure(clip)
+    phases = find_phases(measures, limits)
+    clip = _without_crawling_feet(clip, phases)
     take = PreparedTake(
         name=stood.take.name,
         clip=clip,
         mirrored=False,
         source=stood.take.path,
         events=find_events(measures, clip.skeleton, limits),
-        phases=find_phases(measures, limits),
+        phases=phases,
         specials=find_specials(measures, limits),
         notes=stood.notes,
     )
     return apply_labels(take, stood.take.stated.labels, measures) if stood.take.stated.labels else take
+
+
+def _without_crawling_feet(clip: Clip, phases: Sequence[MotionPhase]) -> Clip:
+    """Return the clip without contacts of feet in a crawl: the body rests on hands and knees, and feet drag behind."""
+    crawls = [phase for phase in phases if phase.kind == "crawl"]
+    if not crawls or clip.contacts is None:
+        return clip
+    contacts = np.array(clip.contacts)
+    for phase in crawls:
+        contacts[phase.start : phase.stop] = False
+    return replace(clip, contacts=contacts)
 
 
 def _goes_low(takes: Sequence[PreparedTake]) -> bool:

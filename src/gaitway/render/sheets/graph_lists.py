@@ -1,4 +1,4 @@
-"""A picture of a crowded behaviour graph: an overview with arrows, and below it a card with the behaviours of each state.
+"""A picture of a crowded behaviour graph: an overview with arrows, and below it a card with what begins in each state.
 
 With a hundred behaviours between a dozen states, labels on arrows would cover each other. Here arrows have none: every
 behaviour is listed on the card of the state that it begins in, under the state that it leads to.
