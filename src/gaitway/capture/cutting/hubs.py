@@ -129,9 +129,43 @@ def _hubs_of_manner(pose_index: PoseIndex, manner: Manner, *, needed: bool) -> l
             sets = _densest(matrix, kinds, radii, _MOST[manner])
         for centre, members in sets:
             if needed or len(members) >= _FEWEST:
-                hub = pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])
-                hubs.append(_hubs(*hub, manner=manner))
-    return hubs
+                of = pose_index, frames, int(kinds[centre]), centre, members, matrix[centre], float(radii[centre])
+                hubs.append(_hubs(*of, np.flatnonzero(kinds == kinds[centre]), manner=manner))
+    return _both_feet(pose_index, hubs)
+
+
+def _both_feet(
+    pose_index: PoseIndex, hubs: Sequence[tuple[CaptureHub, CaptureHub]]
+) -> list[tuple[CaptureHub, CaptureHub]]:
+    """Return the hubs with those of one gait joined that were each found on one foot only.
+
+    Steps of somebody whose arms swing very unlike are not similar to the mirror images of the steps on the other foot.
+    """
+    twins, rest, out = mirrored_takes(pose_index.takes), list(hubs), list[tuple[CaptureHub, CaptureHub]]()
+    while rest:
+        pair = rest.pop(0)
+        gait, foot = pair[0].gait, _only_foot(pair)
+        other = {"left": "right", "right": "left"}.get(foot)
+        match = next((p for p in rest if other and _only_foot(p) == other and p[0].gait == gait), None)
+        if match is not None:
+            rest = [p for p in rest if p is not match]
+            left, right = (pair, match) if foot == "left" else (match, pair)
+            take, frame = pose_index.place(right[0].centre)
+            twin = twins[take]
+            assert twin is not None  # steps on the right foot were found in mirrored takes
+            members = left[0].members + right[0].members
+            pair = (
+                replace(left[0], members=members),
+                replace(right[1], members=members, centre=pose_index.frame(twin, frame)),
+            )
+        out.append(pair)
+    return out
+
+
+def _only_foot(pair: tuple[CaptureHub, CaptureHub]) -> str:
+    """Return the only foot on which the steps of a pair of hubs were captured; empty if both or neither."""
+    mirrored = {name.endswith(" mirrored") for name in pair[0].takes}
+    return "" if len(mirrored) != 1 or pair[0].kind != "step" else "right" if True in mirrored else "left"
 
 
 def _cuts(pose_index: PoseIndex, manner: Manner) -> tuple[IntArray, IntArray]:
@@ -195,6 +229,7 @@ def _hubs(
     members: IntArray,
     near: FloatArray,
     radius: float,
+    same: IntArray,
     *,
     manner: Manner,
 ) -> tuple[CaptureHub, CaptureHub]:
@@ -208,18 +243,20 @@ def _hubs(
         members: Members of the set, as rows of `frames`.
         near: Distances of all cuts to the middle [m]; (N,).
         radius: Radius of the set [m].
+        same: All cuts of this kind, as rows of `frames`.
         manner: Manner of going of the members.
     """
     chosen = members[np.argsort(near[members], kind="stable")][:_MEMBERS]
-    places = [pose_index.place(int(frames[m])) for m in chosen]
-    twins = mirrored_takes(pose_index.takes)
-    left, right = list[tuple[Clip, int]](), list[tuple[Clip, int]]()  # as captured, on either foot
-    for t, f in places:
-        twin = twins[t]
-        if not pose_index.takes[t].mirrored or twin is None:
-            left.append((pose_index.takes[t].clip, f))
-        else:
-            right.append((pose_index.takes[twin].clip, f))
+    feet = _by_foot(pose_index, frames[chosen])
+    centres = int(frames[centre]), -1
+    lacking = [k for k in (0, 1) if not feet[k] and len(feet[1 - k]) >= _OWN_STEPS]
+    if kind == _STEP and len(lacking) == 1:  # arms that swing very unlike: the other foot is just outside of the set
+        wide = same[np.argsort(near[same], kind="stable")]
+        around = _by_foot(pose_index, frames[wide[near[wide] < _NEIGHBOURS * radius][:_MEMBERS]])[lacking[0]]
+        if len(around) >= _OWN_STEPS:
+            feet[lacking[0]] = around
+            centres = feet[0][0], feet[1][0]
+    left, right = ([_member(pose_index, number) for number in numbers] for numbers in feet)
     takes = tuple(dict.fromkeys(pose_index.takes[pose_index.place(int(frames[m]))[0]].name for m in members))
     hub = CaptureHub(
         name="",
@@ -231,7 +268,7 @@ def _hubs(
         spread=float(near[members].mean()),
         speed=0.0,
         travel=0.0,
-        centre=int(frames[centre]),
+        centre=centres[0],
         gait="",
     )
     if kind == _PAUSE:
@@ -246,7 +283,27 @@ def _hubs(
     one = own[0] or in_mirror(own[1])  # type: ignore[arg-type]
     other = own[1] or in_mirror(one)
     one, other = _without_limp(one, other, _LIMP * pose_index.size)
-    return replace(one, gait=gait), replace(other, gait=other_side(gait), centre=-1)
+    return replace(one, gait=gait), replace(other, gait=other_side(gait), centre=centres[1])
+
+
+def _by_foot(pose_index: PoseIndex, numbers: IntArray) -> list[list[int]]:
+    """Return frames of steps on the left foot as they were captured: on the left foot, and on the right foot.
+
+    Args:
+        pose_index: All frames.
+        numbers: Numbers of frames; those of mirrored takes were captured on the right foot; (N,).
+    """
+    twins, out = mirrored_takes(pose_index.takes), [list[int](), list[int]()]
+    for number in numbers.tolist():
+        take, frame = pose_index.place(number)
+        twin = twins[take] if pose_index.takes[take].mirrored else None
+        out[twin is not None].append(number if twin is None else pose_index.frame(twin, frame))
+    return out
+
+
+def _member(pose_index: PoseIndex, number: int) -> tuple[Clip, int]:
+    take, frame = pose_index.place(number)
+    return pose_index.takes[take].clip, frame
 
 
 def _pose(pairs: Sequence[tuple[Clip, int]]) -> HubPose:
