@@ -92,10 +92,13 @@ def test_every_take_is_used_or_told() -> None:
 
 
 def test_rates() -> None:
-    """Subjects 75 and 93 were captured at 60 frames a second though their files say 120; nobody else."""
+    """Subjects 75, 77 and 93 were captured at 60 frames a second though their files say 120; nobody else.
+
+    The index believes the files of 77. At 120 they would run at 4 m/s with steps of 0.8 m, and fall at 3 g between them.
+    """
     for name, take in takes().items():
         doubted = any("is taken for true" in note for note in take.notes)
-        assert doubted == (index()[name].get("true_fps") == "60"), name
+        assert doubted == (index()[name].get("true_fps") == "60" or name.startswith("77_")), name
 
 
 def test_rates_that_are_twice_too_high() -> None:

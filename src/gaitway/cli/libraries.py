@@ -25,6 +25,8 @@ class Manner(StrEnum):
     CARRY = "carry"
 
 
+_TIMES = 4
+"""Most reasons why parts of takes are not used that are printed."""
 _REASONS = 12
 """Most reasons why files are not used that are printed."""
 
@@ -141,7 +143,7 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     if report.made:
         say("* made, for the capture has none; the report says how")
     say(summary(report))
-    for line in _unused(report.dropped):
+    for line in (*_unused(report.dropped), *_unused_time(report)):
         say(line)
     for what, why in report.unusable:
         remark(f"found, not usable: {what}, because {why}", "yellow")
@@ -158,6 +160,12 @@ def _unused(dropped: Sequence[tuple[str, str]]) -> list[str]:
     lines = [f"not used: {_few(names)}: {why}" for why, names in files.items()]
     more = len(lines) - _REASONS
     return lines if more <= 0 else [*lines[:_REASONS], f"... and {more} more reasons (--json lists every file)"]
+
+
+def _unused_time(report: ImportReport) -> list[str]:
+    """One line with the main reasons why parts of takes are not used."""
+    reasons = [f"{seconds:.1f} s ({why})" for why, seconds in report.unused_seconds().items() if seconds >= 1.0]
+    return [f"unused time: {', '.join(reasons[:_TIMES])}; --report tells it for every second"] if reasons else []
 
 
 def _few(names: Sequence[str]) -> str:

@@ -18,8 +18,13 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #22262b; background: #f7f6f3
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } img { max-width: 100%; }
 table { border-collapse: collapse; } td, th { padding: .15rem .7rem .15rem 0; text-align: left; vertical-align: top; }
 th { color: #6a7078; font-weight: 500; border-bottom: 1px solid #d5d3cd; } td.n { text-align: right; }
+.bars { width: 100%; } .bar { width: 75%; display: flex; height: 1rem; } .bar i { display: block; height: .9rem; }
+.bar .u { background: #5f9e6e; } .bar .n { background: #d8d5cd; border-left: 1px solid #f7f6f3; }
 .made { color: #9a5a00; } .note { color: #6a7078; }
 """
+
+_LEAST_S = 0.05
+"""Least duration for which a reason is listed [s]."""
 
 
 def import_report(imported: Imported, folder: str | Path, *, progress: Progress = silent) -> Path:
@@ -50,6 +55,7 @@ def _page(report: ImportReport) -> str:
         "<h2>States</h2>", _table(hub_rows(report)),
         "<h2>Behaviours</h2>", _table(behavior_rows(report)),
         "<h2>Files</h2>", _table(take_rows(report)),
+        "<h2>What becomes of every second</h2>", _table(unused_rows(report)), _bars(report),
         _reasons("Files that are not used", "file", report.dropped),
         _reasons("Found, and not in the library", "behaviour", report.left_out),
         "<h2>Every clip</h2><img src='library.png' alt='film strips of every clip'></body></html>",
@@ -94,6 +100,28 @@ def take_rows(report: ImportReport) -> list[dict[str, object]]:
          "found": ", ".join(t.found), "refused": "; ".join(t.refused), "notes": "; ".join(t.notes)}
         for t in report.takes
     ]  # fmt: skip
+
+
+def unused_rows(report: ImportReport) -> list[dict[str, object]]:
+    """Return one row for each reason why parts of takes are not used, the largest first."""
+    used = sum(take.used_seconds for take in report.takes)
+    rows = [("used", used), *report.unused_seconds().items()]
+    return [{"s": f"{seconds:.1f}", "of all": f"{seconds / max(report.seconds, 1e-9):.0%}", "why": why}
+            for why, seconds in rows if seconds >= _LEAST_S]  # fmt: skip
+
+
+def _bars(report: ImportReport) -> str:
+    """Return a bar for each take, with a part for each use; the parts tell their use when they are pointed at."""
+    lines = []
+    for take in report.takes:
+        length = max(take.seconds, 1e-9)
+        parts = "".join(
+            f"<i class='{'u' if use.used else 'n'}' style='width:{100.0 * (use.stop_s - use.start_s) / length:.2f}%' "
+            f"title='{use.start_s:.2f} to {use.stop_s:.2f} s: {html.escape(use.what, quote=True)}'></i>"
+            for use in take.uses
+        )
+        lines.append(f"<tr><td>{html.escape(take.take)}</td><td class='bar'>{parts}</td></tr>")
+    return f"<table class='bars'>{''.join(lines)}</table>"
 
 
 def _reasons(title: str, noun: str, pairs: Iterable[tuple[str, str]]) -> str:
