@@ -16,7 +16,7 @@ from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
 from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.making.assembling import _unusable
-from gaitway.capture.making.candidates import mirrored_name, named_by_turn
+from gaitway.capture.making.candidates import Candidate, CandidateGroup, mirrored_name, named_by_turn
 from gaitway.capture.making.clip_builder import BehaviorDraft, RefusedClip
 from gaitway.capture.making.gate import ClipQuality
 from gaitway.capture.making.selection import keep_connected, keep_first, missing_motions, missing_specials, smooth_joins
@@ -140,6 +140,26 @@ def test_straight_steps_of_every_gait_outlast_the_cap() -> None:
     kept, beyond = keep_first(drafts, 4)
     assert [e.name for e in kept] == ["walk_0", "jog_forward", "start", "walk_to_jog"]
     assert [e.name for e in beyond] == ["walk_1", "walk_2", "walk_3", "jog_left_35"]
+    assert [e.name for e in keep_first(drafts, 2)[0]] == ["walk_0", "jog_forward"], "before links"
+
+
+def test_core_gaits_are_made_first() -> None:
+    """The number of behaviours is limited while they are made, so that what nobody can do without comes first."""
+
+    def group(name: str, start: str, end: str, turn: float, special: str | None = None) -> CandidateGroup:
+        a, b = (SimpleNamespace(gait=g, kind="stand" if g == "stand" else "step") for g in (start, end))
+        piece = SimpleNamespace(begin=SimpleNamespace(hub=a), end=SimpleNamespace(hub=b), special=special, fit=1.3)
+        candidate = Candidate(cast("Any", piece), None, name, np.array([0.6, 0.0, turn]), 0.6, 1)
+        return CandidateGroup(name, (candidate,))
+
+    groups = [
+        group("walk_left_30_l", "walk", "walk", 0.5), group("back_forward_l", "back", "back", 0.0),
+        group("run_jump_l", "run", "run", 0.0, "jump"), group("walk_to_jog_l", "walk", "jog", 0.0),
+        group("jog_forward_l", "jog", "jog", 0.0), group("stand", "stand", "stand", 0.0),
+    ]  # fmt: skip
+    ordered = [g.name for g in sorted(groups, key=lambda g: (g.use, g.name))]
+    assert ordered[:3] == ["jog_forward_l", "stand", "run_jump_l"]
+    assert ordered.index("walk_to_jog_l") < ordered.index("walk_left_30_l")
 
 
 def test_clips_that_join_badly_are_left_out() -> None:

@@ -12,6 +12,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library
 from gaitway.render.sheets import graph_picture as graph_module
+from gaitway.render.sheets.graph_drawing import FAINT, LINE, GraphBox, text_width, words
+from gaitway.render.sheets.graph_lists import listed_cards, overview
 from gaitway.render.sheets.graph_picture import graph_picture
 from gaitway.render.sheets.library_sheet import WIDTH, library_sheet
 
@@ -56,6 +58,32 @@ def test_graph_picture_is_drawn() -> None:
     assert (pixels == 255).all(axis=-1).mean() > 0.02, "white cards"
     red = (pixels[..., 0] > 150) & (pixels[..., 1] < 110)
     assert red.any(), "what passes an obstacle is coloured"
+
+
+def crowded(count: int) -> BehaviorGraph:
+    """As many states as an import of a large capture has, each with ways to all others."""
+    states = [f"gait_{k}_left" for k in range(count)]
+    pairs = [(a, b) for a in states for b in states]
+    return BehaviorGraph(
+        tuple(Behavior(f"{a}_to_{b}_{i}", (), a, b, "duck" if i else None, 1.0) for a, b in pairs for i in range(2))
+    )
+
+
+def test_crowded_graphs_are_lists_that_do_not_overlap() -> None:
+    graph = crowded(9)
+    cards = graph_module._place(graph_module._cards(graph), graph_module._neighbours(graph), 1800)
+    arrows = graph_module._route(graph_module._arrows(graph), cards)
+    assert graph_module._crowded(cards, arrows, 1800), "labels on arrows would cover each other"
+    listed = listed_cards(graph, 1800, 500.0)
+    boxes = [*(card.box for card in listed), *overview(graph, 1800).values()]
+    assert not any(a.overlaps(b, 0.0) for i, a in enumerate(boxes) for b in boxes[i + 1 :] if a.y > 400 or b.y < 400)
+    names = [line.text for card in listed for line in card.lines if line.color != FAINT]
+    assert sorted(names) == sorted(words(b) for b in graph.behaviors)
+    for card in listed:
+        lines = [GraphBox(n.x + 0.5 * text_width(n.text), n.y, text_width(n.text), LINE - 3.0) for n in card.lines]
+        assert not any(a.overlaps(b, 0.0) for i, a in enumerate(lines) for b in lines[i + 1 :])
+        assert all(n.x + 0.5 * n.width < card.box.x + 0.5 * card.box.width for n in lines)
+    assert graph_picture(graph, 1800).width == 1800
 
 
 def test_sheet_of_a_cast(tmp_path: Path) -> None:
