@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from gaitway.audit import audit_take
 from gaitway.capture.importing import Imported, ImportOptions, import_library
 from gaitway.capture.making.gate import CaptureBaseline, measure_quality
 from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.takes import PrepareOptions
+from gaitway.cli import app
 from gaitway.core.errors import LibraryError
 from gaitway.library.actions import action_table, planning_problems
 from gaitway.library.checks import check_joins
 from gaitway.library.reach import reaches
+from gaitway.library.storage import save_library
 from gaitway.motion.clip import Clip
 from gaitway.take.tracks import assemble, lay_track
 from import_folders import DUCK, JUMP, STRAIGHT, WALK, capture_folder
@@ -63,6 +67,24 @@ def test_names_and_turns_agree(imported: Imported) -> None:
         assert behavior.obstacle or abs(behavior.turn_deg - named) <= (9.05 if abs(named) <= 75.0 else 15.05), (
             behavior.name
         )
+
+
+def test_a_library_shows_the_turns_of_travel(imported: Imported, tmp_path: Path) -> None:
+    save_library(imported.library, tmp_path / "somebody.gwlib")
+    shown = CliRunner().invoke(app, ["library", "show", str(tmp_path / "somebody.gwlib"), "--json"])
+    turns = {fact["behavior"]: fact["turn_deg"] for fact in json.loads(shown.stdout)}
+    assert turns == {b.name: pytest.approx(b.turn_deg, abs=0.11) for b in imported.report.behaviors}
+    pelvis = {name: np.degrees(np.ptp(imported.library.clips[name].headings()[[0, -1]])) for name in turns}
+    assert any(abs(abs(turns[name]) - pelvis[name]) > 1.0 for name in turns), "the pelvis twists otherwise"
+
+
+def test_every_second_is_accounted_for(imported: Imported) -> None:
+    for take in imported.report.takes:
+        assert take.uses[0].start_s == 0.0 and take.uses[-1].stop_s == pytest.approx(take.seconds, abs=0.05)
+        assert all(a.stop_s == b.start_s and a.what for a, b in pairwise(take.uses))
+        assert sum(u.stop_s - u.start_s for u in take.uses if u.used) == pytest.approx(take.used_seconds, abs=0.05)
+    unused = sum(take.seconds - take.used_seconds for take in imported.report.takes)
+    assert sum(imported.report.unused_seconds().values()) == pytest.approx(unused, abs=0.2)
 
 
 def test_a_jump_is_found_with_when_it_passes(imported: Imported) -> None:
