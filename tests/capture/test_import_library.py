@@ -23,6 +23,7 @@ from gaitway.library.checks import check_joins
 from gaitway.library.reach import reaches
 from gaitway.library.storage import save_library
 from gaitway.motion.clip import Clip
+from gaitway.render.sheets.import_report import _page, unused_rows
 from gaitway.take.tracks import assemble, lay_track
 from import_folders import DUCK, JUMP, STRAIGHT, WALK, capture_folder
 
@@ -83,6 +84,10 @@ def test_every_second_is_accounted_for(imported: Imported) -> None:
         assert take.uses[0].start_s == 0.0 and take.uses[-1].stop_s == pytest.approx(take.seconds, abs=0.05)
         assert all(a.stop_s == b.start_s and a.what for a, b in pairwise(take.uses))
         assert sum(u.stop_s - u.start_s for u in take.uses if u.used) == pytest.approx(take.used_seconds, abs=0.05)
+    page = _page(imported.report)
+    assert page.count("<i class=") == sum(len(take.uses) for take in imported.report.takes)
+    rows = unused_rows(imported.report)
+    assert rows[0]["why"] == "used" and len(rows) > 1 and all(str(row["why"]) for row in rows)
     unused = sum(take.seconds - take.used_seconds for take in imported.report.takes)
     assert sum(imported.report.unused_seconds().values()) == pytest.approx(unused, abs=0.2)
 

@@ -18,7 +18,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #22262b; background: #f7f6f3
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } img { max-width: 100%; }
 table { border-collapse: collapse; } td, th { padding: .15rem .7rem .15rem 0; text-align: left; vertical-align: top; }
 th { color: #6a7078; font-weight: 500; border-bottom: 1px solid #d5d3cd; } td.n { text-align: right; }
-.bars { width: 100%; } .bar { width: 75%; display: flex; height: 1rem; } .bar i { display: block; height: .9rem; }
+.bars { width: 100%; } .bar { display: flex; } .bar i { display: block; height: .9rem; }
 .bar .u { background: #5f9e6e; } .bar .n { background: #d8d5cd; border-left: 1px solid #f7f6f3; }
 .made { color: #9a5a00; } .note { color: #6a7078; }
 """
@@ -120,7 +120,8 @@ def _bars(report: ImportReport) -> str:
             f"title='{use.start_s:.2f} to {use.stop_s:.2f} s: {html.escape(use.what, quote=True)}'></i>"
             for use in take.uses
         )
-        lines.append(f"<tr><td>{html.escape(take.take)}</td><td class='bar'>{parts}</td></tr>")
+        name = html.escape(take.take)
+        lines.append(f"<tr><td>{name}</td><td style='width:75%'><div class='bar'>{parts}</div></td></tr>")
     return f"<table class='bars'>{''.join(lines)}</table>"
 
 
