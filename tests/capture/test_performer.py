@@ -260,13 +260,16 @@ def test_side_steps_core_gaits_and_boxes() -> None:
     for name, clip in imported.library.clips.items():
         assert holding(measure(clip)).mean() < 0.5, name
     carriers = real("accad", "carry").library.clips
-    assert holding(measure(carriers["walk_forward_l"])).mean() > 0.9
-    assert holding(measure(carriers["stand"])).mean() > 0.9
+    for name in ("walk_forward_l", "walk_forward_r", "walk_left_30_l", "stand"):
+        ahead, _, up = measure(carriers[name]).hands.mean(axis=(0, 1))
+        assert ahead > 0.15 and up > 0.1, name
+        ahead, _, up = measure(imported.library.clips[name]).hands.mean(axis=(0, 1))
+        assert ahead < 0.15, name
 
 
 @pytest.mark.slow
 @needs_mocap
-@pytest.mark.parametrize("take", ["69_20", "69_50", "127_11", "16_55", "91_62", "39_01", "08_02"])
+@pytest.mark.parametrize("take", ["69_20", "69_50", "127_11", "91_62", "39_01", "08_02"])
 def test_a_take_alone_tells_that_its_rate_is_twice_too_high(take: str) -> None:
     prepared = prepare(MOCAP / "bvh", PrepareOptions(mirror=False, only=(f"{take}.bvh",)))
     clip = prepared.takes[0].clip
