@@ -52,7 +52,7 @@ _HOP_RISE = 0.09
 """Least rise of the body over its usual height in a hop [m]: skips have 0.10 to 0.17, bouncy walks up to 0.08."""
 _HOP_WINDOW_S = 0.35
 """Time around each hop in which the character hops [s]."""
-_LEVEL_HANDS, _BOX = 0.1, (0.2, 0.7)
+_LEVEL_HANDS, _BOX = 0.1, (0.25, 0.6)
 """Largest difference in height of hands that hold a box, and the range of the distance between them [m]."""
 _CARRY_S = 1.0
 """Time over which hands are observed to find out whether they hold an object [s]."""
