@@ -15,7 +15,7 @@ from gaitway.capture.cutting.hub_poses import align_points
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
 from gaitway.capture.cutting.snapping import SnappedClip
-from gaitway.capture.making.assembling import _unusable
+from gaitway.capture.making.assembling import _unusable, with_distinct_names
 from gaitway.capture.making.candidates import Candidate, CandidateGroup, mirrored_name, named_by_turn
 from gaitway.capture.making.clip_builder import BehaviorDraft, RefusedClip
 from gaitway.capture.making.gate import ClipQuality
@@ -141,6 +141,13 @@ def test_straight_steps_of_every_gait_outlast_the_cap() -> None:
     assert [e.name for e in kept] == ["walk_0", "jog_forward", "start", "walk_to_jog"]
     assert [e.name for e in beyond] == ["walk_1", "walk_2", "walk_3", "jog_left_35"]
     assert [e.name for e in keep_first(drafts, 2)[0]] == ["walk_0", "jog_forward"], "before links"
+
+
+def test_numbered_names_are_nobody_elses() -> None:
+    draft = gliding("stop_jog_r", 1.0, hub("walk_left"))
+    names = ["stop_jog_r", "stop_jog_r", "stop_jog_2_r", "stop_jog_2_r", "stop_jog_r", "stand"]
+    distinct = [e.name for e in with_distinct_names([replace(draft, name=name) for name in names])]
+    assert distinct == ["stop_jog_r", "stop_jog_3_r", "stop_jog_2_r", "stop_jog_2_2_r", "stop_jog_4_r", "stand"]
 
 
 def test_core_gaits_are_made_first() -> None:

@@ -40,13 +40,19 @@ def assemble_library(name: str, skeleton: Skeleton, drafts: Sequence[BehaviorDra
 
 
 def with_distinct_names(drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Return the behaviours with distinct names: the second behaviour of a name gets a number."""
-    used: dict[str, int] = defaultdict(int)
+    """Return the behaviours with distinct names: the second behaviour of a name gets a number.
+
+    A numbered name may be that of another behaviour: "stop_jog_2_l" is also a stop of the gait "jog_2".
+    """
+    names, used = {draft.name for draft in drafts}, set[str]()
     out = []
     for draft in drafts:
-        used[draft.name] += 1
-        number = used[draft.name]
-        out.append(draft if number == 1 else replace(draft, name=_numbered(draft.name, number)))
+        name, number = draft.name, 1
+        while name in used or (number > 1 and name in names):
+            number += 1
+            name = _numbered(draft.name, number)
+        used.add(name)
+        out.append(draft if number == 1 else replace(draft, name=name))
     return out
 
 
