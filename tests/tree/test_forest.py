@@ -16,7 +16,8 @@ from gaitway.core.errors import LibraryError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import planning_context, speed_weights
+from gaitway.space.movement_costs import planning_table
+from gaitway.space.prepared import planning_context
 from gaitway.space.query import Query
 from gaitway.tree.building.default_moves import gaits, usual_behaviors, usual_region, usual_roots
 from gaitway.tree.building.growing import Budget
@@ -30,7 +31,7 @@ from search_twin import JUMPER, LATTICE, WALKER, small_table
 
 def table_of(cast: str, speed: str = "normal") -> ActionTable:
     library = load_cast(cast)
-    return action_table(library, weights=speed_weights(library, speed))
+    return planning_table(library, speed)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, RelaxedRun, relaxed, unrelaxed
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
@@ -55,7 +56,7 @@ class CrowdPlan:
     order: tuple[str, ...]
     """Names in the order in which they were planned."""
     bent: Mapping[str, Mapping[str, Clip]]
-    """Clips of the last steps of characters that arrive exactly, by character and name."""
+    """Bent clips of steps that are drawn straight, or that arrive exactly, by character and name."""
     libraries: Mapping[str, Library]
     """Library that each character was planned with."""
     rounds: int
@@ -116,7 +117,7 @@ def plan_crowd(
         plans=best.plans,
         results={c.name: best.results[c.name] for c in scene.characters},
         order=best.order,
-        bent=best.bent,
+        bent={name: clips for name in best.plans if (clips := best.clips(name))},
         libraries={m.name: m.prepared.library for m in crowd.members},
         rounds=crowd.rounds,
         seconds=time.perf_counter() - began,
@@ -133,6 +134,13 @@ class _PlanningRound:
     plans: dict[str, Plan] = field(default_factory=dict)
     results: dict[str, SearchResult] = field(default_factory=dict)
     bent: dict[str, Mapping[str, Clip]] = field(default_factory=dict)
+    drawn: dict[str, tuple[RelaxedRun, ...]] = field(default_factory=dict)
+    """Runs of steps that are drawn straight, by character; their clips are bent when the best round is known."""
+
+    def clips(self, name: str) -> dict[str, Clip]:
+        """Bend the clips of a character's plan, and return all that are not its library's, by name."""
+        drawn = (clip for run in self.drawn.get(name, ()) for clip in run.clips())
+        return {clip.name: clip for clip in drawn} | dict(self.bent.get(name, {}))
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -387,26 +395,44 @@ class _CrowdPlanner:
         if isinstance(exact, str):
             self._settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
             return False
-        exact.add_to(traffic, member.owner, prepared.table, prepared.discs)
+        before = self._relaxed(member, traffic, exact.planned, goes_on=exact.table is not None)
+        self._add(member, traffic, found, before)
+        exact.add_to(traffic, member.owner)
         traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
-        found.plans[member.name], found.bent[member.name] = exact.plan, exact.arrival.clips
+        whole = replace(exact.plan, steps=(*before.plan.steps, *exact.plan.steps[exact.arrival.first :]))
+        found.plans[member.name], found.bent[member.name] = whole, exact.arrival.clips
         away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], character.goal)))
-        found.results[member.name] = replace(result, plan=exact.plan, closest=exact.plan.end_pose, remaining=away)
+        found.results[member.name] = replace(result, plan=whole, closest=exact.plan.end_pose, remaining=away)
         return True
 
     def _settle(
         self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
     ) -> None:
         """Give a member its plan, and let it stand at the end for ever."""
-        traffic.add_plan(member.owner, plan, member.prepared.table, member.prepared.discs)
-        traffic.add_standing(member.owner, member.end_discs(plan), plan.end_time)
-        found.plans[member.name], found.results[member.name] = plan, result
+        drawn = self._relaxed(member, traffic, plan)
+        self._add(member, traffic, found, drawn)
+        traffic.add_standing(member.owner, member.end_discs(drawn.plan), drawn.plan.end_time)
+        found.plans[member.name], found.results[member.name] = drawn.plan, replace(result, plan=drawn.plan)
+
+    def _relaxed(self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False) -> RelaxedPlan:
+        """Draw a plan straight if its character may; the character must not be in the traffic."""
+        prepared = member.prepared
+        if not member.character.plan.relax:
+            return unrelaxed(prepared, plan)
+        footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
+        return relaxed(prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on)
+
+    def _add(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, drawn: RelaxedPlan) -> None:
+        found.drawn[member.name] = drawn.runs
+        if drawn.swept is not None:
+            traffic.add_swept(member.owner, drawn.swept)
 
     def _stay(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, result: SearchResult) -> None:
         """Let a character stand at its start for ever."""
         character = member.character
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
+        found.drawn.pop(member.name, None)
         found.results[member.name] = result
 
 

@@ -23,12 +23,11 @@ from gaitway.bench._arcs import CELL, CELLS, RADIUS, arc_searcher, fields_of, ra
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
-from gaitway.library.actions import action_table
 from gaitway.library.body_discs import body_discs
 from gaitway.library.reach import reaches
 from gaitway.space.fields import WorldFields
+from gaitway.space.movement_costs import planning_table
 from gaitway.space.plan import SearchResult
-from gaitway.space.prepared import speed_weights
 from gaitway.space.query import Query
 from gaitway.space.routes import thinnest
 from gaitway.tree.building.growing import Budget, diverse_tree
@@ -122,7 +121,7 @@ def _places(boxes: int) -> list[tuple[WorldFields, Query]]:
 def _person_rows() -> list[BenchRow]:
     """Measure the built-in person with its whole body and all behaviours, in worlds of 30 m; goals 3 to 12 m away."""
     person = load_cast("person")
-    table = action_table(person, weights=speed_weights(person, "normal"))
+    table = planning_table(person, "normal")
     discs = body_discs(person, table)
     searcher = Searcher(table, discs, reaches(person))
     trees = TreeSearch(searcher, list(grow_forest(table).trees.values()))

@@ -96,13 +96,19 @@ class ActionTable:
         return self.states.index(name)
 
 
-def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, float] | None = None) -> ActionTable:
+def action_table(
+    library: Library,
+    spacing: float = 0.2,
+    weights: Mapping[str, float] | None = None,
+    extras: Mapping[str, float] | None = None,
+) -> ActionTable:
     """Build the table of actions that a planner needs of a library.
 
     Args:
         library: clips and their behaviour graph.
         spacing: distance between samples along each path [m].
         weights: factor on the cost of behaviours, by name, over their own weight; 1 for those that are not named.
+        extras: cost of behaviours beside that of their length, by name [m]; 0 for those that are not named.
 
     Raises:
         LibraryError: if the library has no behaviours, one has no clip or a clip of no duration, or a weight is
@@ -120,7 +126,9 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
     ]
     kinds = tuple(dict.fromkeys(b.obstacle for b in graph.behaviors if b.obstacle is not None))
     costs = [
-        factors[b.name] * float(np.mean([path_length(library.clips[c]) for c in b.clips])) for b in graph.behaviors
+        factors[b.name] * float(np.mean([path_length(library.clips[c]) for c in b.clips]))
+        + (extras or {}).get(b.name, 0.0)
+        for b in graph.behaviors
     ]
     sampled = [_samples(clip, spacing, _pass_frame(behavior, clip)) for _, behavior, clip in actions]
     after = [frozenset(graph.followers(name)) for name in names]

@@ -14,15 +14,15 @@ from gaitway.behavior.searcher import Searcher
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
-from gaitway.library.actions import ActionTable, action_table
+from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.library.reach import reaches
 from gaitway.papers.queries import START, PaperQuery
 from gaitway.papers.tables import Progress
 from gaitway.papers.walkers import Walker
 from gaitway.space.fields import WorldFields
+from gaitway.space.movement_costs import planning_table
 from gaitway.space.plan import SearchResult
-from gaitway.space.prepared import speed_weights
 from gaitway.space.query import Query
 from gaitway.space.routes import thinnest
 from gaitway.tree.building.growing import Budget, diverse_tree
@@ -82,7 +82,7 @@ class Planners:
             nodes: number of nodes of the tree.
         """
         library = load_cast(who.name)
-        self.table: ActionTable = action_table(library, weights=speed_weights(library, "normal"))
+        self.table: ActionTable = planning_table(library, "normal")
         self.discs: BodyDiscs = body_discs(library, self.table)
         self.searcher = Searcher(self.table, self.discs, reaches(library))
         self.behavior = self.table.behaviors[int(self.table.behavior[who.moves.actions[0]])]

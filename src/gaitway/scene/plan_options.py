@@ -36,6 +36,7 @@ class PlanOptions(SceneItem):
     goal_heading_tolerance_deg: float = field(
         "How far the heading at the goal may be off, where a goal has one", 15.0, unit="degrees", gt=0.0, le=180.0
     )
+    relax: bool = field("Whether to draw plans straight: fewer turns between the same places at the same times", True)
     max_seconds: float = field("Longest time to look for one character's plan", 60.0, unit="s", gt=0.0, le=86_400.0)
 
     def preparation(self) -> Preparation:

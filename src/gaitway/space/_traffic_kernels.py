@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 
@@ -93,6 +94,34 @@ def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, 
     """Return the owner that is within a disc at some time of a slot, or -1; see `group_hit`."""
     group = group_hit(arrays, slot, x, y, r, passing)
     return int(arrays.groups[group, OWNER]) if group >= 0 else -1
+
+
+@kernel(borrows=True)
+def swept_hit(
+    traffic_handle: ArrayHandle[TrafficArrays],
+    around: FloatArray,
+    discs: FloatArray,
+    starts: IntArray,
+    slots: IntArray,
+) -> int:
+    """Return the first of some groups of discs that meets anything in its slots, or -1.
+
+    Args:
+        traffic_handle: the traffic.
+        around: one disc around each group [m]; (G, 3).
+        discs: x, y and radius [m]; (D, 3).
+        starts: first disc of each group, and D at the end; (G + 1,).
+        slots: first and end slot of each group; (G, 2).
+    """
+    traffic = traffic_handle.value
+    for group in range(len(around)):
+        for slot in range(slots[group, 0], slots[group, 1]):
+            if group_hit(traffic, slot, around[group, 0], around[group, 1], around[group, 2], -1) < 0:
+                continue
+            for disc in range(starts[group], starts[group + 1]):
+                if group_hit(traffic, slot, discs[disc, 0], discs[disc, 1], discs[disc, 2], -1) >= 0:
+                    return group
+    return -1
 
 
 @kernel(borrows=True, inner=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
-from gaitway.library.actions import ActionTable, action_table, path_length
-from gaitway.library.behavior import Behavior, Library
+from gaitway.library.actions import ActionTable
+from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.library.families import with_families
 from gaitway.library.reach import reaches
@@ -20,17 +19,11 @@ from gaitway.library.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import Preparation
 from gaitway.space.fields import WorldFields
+from gaitway.space.movement_costs import planning_table
 from gaitway.space.prepared_actions import PreparedActions
 from gaitway.space.slopes import fit_for, steepest_for
 from gaitway.world.regions import Reach
 from gaitway.world.world import World
-
-SPEEDS = {"slow": 1.0, "normal": 1.4, "fast": 2.8}
-"""Speeds of the words that a scene may use [m/s]; a library comes as near to them as it can."""
-_STRICTNESS = 0.6
-"""Share by which a metre becomes more expensive when it is covered e times as fast as the preferred speed."""
-_SLOWEST = 0.5
-"""Least speed of a gait [m/s]; slower behaviours do not serve to get anywhere."""
 
 Part = TypeVar("Part")
 _Variant = tuple[LibraryRef, bool]
@@ -102,10 +95,7 @@ class PlanningContext:
         key = (variant, character.speed, wishes)
         if key not in self._prepared:
             library = self._library(variant)
-            weights = speed_weights(library, character.speed)
-            for name, factor in wishes.weights:
-                weights[name] = weights.get(name, 1.0) * factor
-            table = action_table(library, weights=weights)
+            table = planning_table(library, character.speed, dict(wishes.weights))
             if variant not in self._bodies:
                 reach = reaches(library)
                 passing = [r for r in reach if r.edge is None]  # planners pass obstacles over and under, and climb none
@@ -125,29 +115,6 @@ class PlanningContext:
             whole = self.libraries[ref]
             self._fitting[variant] = fit_for(with_families(whole) if blends else whole, self.world)
         return self._fitting[variant]
-
-
-def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
-    """Return factors on the costs of behaviours for a preferred speed: a word of `SPEEDS`, or metres per second.
-
-    Faster behaviours cost more. So do slower gaits, but not slower turns, starts or special behaviours.
-    """
-    means = {b.name: _speed(library, b) for b in library.graph.behaviors}
-    gaits = {
-        b.name for b in library.graph.behaviors if b.start == b.end and b.obstacle is None and means[b.name] > _SLOWEST
-    }
-    preferred = SPEEDS[speed] if isinstance(speed, str) else float(speed)
-    if gaits:
-        preferred = min(max(preferred, min(means[name] for name in gaits)), max(means[name] for name in gaits))
-    return {
-        name: 1.0 + _STRICTNESS * abs(math.log(mean / preferred)) if mean > preferred or name in gaits else 1.0
-        for name, mean in means.items()
-    }
-
-
-def _speed(library: Library, behavior: Behavior) -> float:
-    clips = [library.clips[name] for name in behavior.clips]
-    return float(np.mean([path_length(clip) / max(clip.duration, 1e-9) for clip in clips]))
 
 
 def planning_context(world: World, libraries: Mapping[LibraryRef, Library] | None = None) -> PlanningContext:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.array_handle import ArrayHandle
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
@@ -29,10 +30,11 @@ from gaitway.space._traffic_kernels import (
     link_chunks,
     no_traffic,
     stay_hit,
+    swept_hit,
     traffic_hit,
 )
 from gaitway.space.mover_sweep import Swept, last_slot, sweep_mover
-from gaitway.space.plan import Plan, Pose
+from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.world.obstacle import Mover
 from gaitway.world.occupancy import BODY_BAND, Band
 from gaitway.world.terrain import Terrain
@@ -135,10 +137,24 @@ class Traffic:
 
     def add_plan(self, owner: int, plan: Plan, table: ActionTable, discs: BodyDiscs) -> None:
         """Add a character from the first to the last moment of its plan; see `add_standing` for the time after it."""
-        parts = [self._placed(step.pose, step.time, discs, _action(table, step.clip, step.behavior))
-                 for step in plan.steps]  # fmt: skip
-        if parts:
-            self._add(owner, Swept.joined(parts))
+        if plan.steps:
+            self.add_swept(owner, Swept.joined([swept_step(step, table, discs) for step in plan.steps]))
+
+    def add_swept(self, owner: int, swept: Swept) -> None:
+        """Add what an owner covers over time."""
+        self._add(owner, swept)
+
+    def meets(self, swept: Swept) -> int:
+        """Return the first group of something swept that meets anything in the traffic; -1 for none."""
+        return int(
+            swept_hit(
+                ArrayHandle(self.arrays),
+                read_only(swept.around),
+                read_only(swept.discs),
+                read_only(swept.starts),
+                read_only(swept.slots),
+            )
+        )
 
     def add_standing(
         self, owner: int, discs: npt.ArrayLike, start: float, end: float = math.inf, kind: str | None = None
@@ -180,22 +196,6 @@ class Traffic:
     def _add_mover(self, owner: int) -> None:
         for swept in sweep_mover(self._movers[owner], self.kinds, self._terrain, self._band, self.horizon):
             self._add(owner, swept)
-
-    @staticmethod
-    def _placed(pose: Pose, time: float, discs: BodyDiscs, action: int) -> Swept:
-        """Return what one action covers, window by window."""
-        windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
-        starts = discs.timed_starts[windows.start : windows.stop + 1]
-        times = time + discs.window_times[windows]
-        first = np.array([first_slot(t) for t in times[:, 0].tolist()])
-        end = np.array([end_slot(t) for t in times[:, 1].tolist()])
-        return Swept(
-            _moved(pose, discs.window_around[windows]),
-            _moved(pose, discs.timed[int(starts[0]) : int(starts[-1])]),
-            starts - starts[0],
-            np.column_stack([first, np.maximum(end, first + 1)]),
-            np.full(len(first), -1, dtype=np.int64),
-        )
 
     def _add(self, owner: int, swept: Swept) -> None:
         groups, discs, chunks = self._counts
@@ -299,6 +299,23 @@ def _moved(pose: Pose, discs: FloatArray) -> FloatArray:
     c, s = math.cos(pose[2]), math.sin(pose[2])
     x, y = discs[:, 0], discs[:, 1]
     return np.column_stack([pose[0] + c * x - s * y, pose[1] + s * x + c * y, discs[:, 2]])
+
+
+def swept_step(step: PlanStep, table: ActionTable, discs: BodyDiscs) -> Swept:
+    """Return what one step of a plan covers, window by window."""
+    action = _action(table, step.clip, step.behavior)
+    windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
+    starts = discs.timed_starts[windows.start : windows.stop + 1]
+    times = step.time + discs.window_times[windows]
+    first = np.array([first_slot(t) for t in times[:, 0].tolist()])
+    end = np.array([end_slot(t) for t in times[:, 1].tolist()])
+    return Swept(
+        _moved(step.pose, discs.window_around[windows]),
+        _moved(step.pose, discs.timed[int(starts[0]) : int(starts[-1])]),
+        starts - starts[0],
+        np.column_stack([first, np.maximum(end, first + 1)]),
+        np.full(len(first), -1, dtype=np.int64),
+    )
 
 
 def _action(table: ActionTable, clip: str, behavior: str) -> int:

@@ -99,9 +99,30 @@ def plan_bend(work: Footwork, goal: tuple[float, float], heading: float | None =
         return None
     frames = np.arange(len(shares))
     at = np.interp([stance.share for stance in placed], shares, frames)
-    moves = _moves(work.path, out)
+    moves = path_moves(work.path, out)
     stance_moves = np.column_stack([np.interp(at, frames, moves[:, k]) for k in range(3)])
     return Bend(work, out, tuple(placed), stance_moves, _strain(work, placed, stance_moves, moves))
+
+
+def follow_path(work: Footwork, path: FloatArray) -> Bend | None:
+    """Find how to bend a motion so that its root follows a path.
+
+    Args:
+        work: footwork of the motion in the world, on feet.
+        path: wanted planar poses of the root, headings not wrapped; the first is that of the motion; (F, 3).
+
+    Returns:
+        None if no foot is ever down, or the motion rolls on wheels.
+    """
+    placed = [
+        BentStance(leg, a, b, 0.0) for leg in range(work.down.shape[1]) for a, b in _spans(work.down[:, leg], work.fps)
+    ]
+    if work.rolled is not None or not placed:
+        return None
+    moves, last = path_moves(work.path, path), len(work) - 1
+    # a foot that is down in the first or in the last frame belongs to the steps before or after too
+    at = [0 if s.start == 0 else last if s.stop > last else (s.start + s.stop) // 2 for s in placed]
+    return Bend(work, path, tuple(placed), moves[at], _strain(work, placed, moves[at], moves))
 
 
 def bent(clip: Clip, bend: Bend) -> Clip:
@@ -179,7 +200,7 @@ def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[BentStance], Float
     return found, shares
 
 
-def _moves(path: FloatArray, bent: FloatArray) -> FloatArray:
+def path_moves(path: FloatArray, bent: FloatArray) -> FloatArray:
     """Return the planar moves of the world that carry poses (F, 3) to others, turns not wrapped; (F, 3)."""
     moves = planar.compose(bent, planar.inverse(path))
     moves[:, 2] = bent[:, 2] - path[:, 2]

@@ -121,17 +121,29 @@ def _least_bend(
 
 def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) -> Arrival:
     """Return the plan with its steps from one on cut from a bent motion."""
-    sources = [library.clips[step.clip] for step in plan.steps[first:]]
-    motion = bent(_motion(sources), bend)
-    steps, clips, start = list(plan.steps[:first]), {}, 0
-    for k, (step, source) in enumerate(zip(plan.steps[first:], sources, strict=True)):
-        before = sources[k - 1] if k > 0 else None
-        own = _cut(motion, start, bend.path[start], source, before, f"{step.clip}~{name}-{first + k}")
-        clips[own.name] = own
-        steps.append(replace(step, clip=own.name, pose=_pose(bend.path[start])))
+    names = [f"{step.clip}~{name}-{first + k}" for k, step in enumerate(plan.steps[first:])]
+    clips = bent_clips([library.clips[step.clip] for step in plan.steps[first:]], bend, names)
+    steps, start = list(plan.steps[:first]), 0
+    for step, own in zip(plan.steps[first:], clips, strict=True):
+        steps.append(replace(step, clip=own.name, pose=pose_of(bend.path[start])))
+        start += len(own) - 1
+    end = replace(plan, steps=tuple(steps), end_pose=pose_of(bend.path[-1]))
+    return Arrival(end, {clip.name: clip for clip in clips}, bend.strain)
+
+
+def bent_clips(sources: Sequence[Clip], bend: Bend, names: Sequence[str]) -> list[Clip]:
+    """Bend clips that are played one after another, and cut the result into clips again, each where its source lies.
+
+    Args:
+        sources: the clips; the last frame of one counts as the first of the next.
+        bend: how they are bent together.
+        names: names of the results.
+    """
+    motion, out, start = bent(_motion(sources), bend), [], 0
+    for k, (source, name) in enumerate(zip(sources, names, strict=True)):
+        out.append(_cut(motion, start, bend.path[start], source, sources[k - 1] if k > 0 else None, name))
         start += len(source) - 1
-    end = replace(plan, steps=tuple(steps), end_pose=_pose(bend.path[-1]))
-    return Arrival(end, clips, bend.strain)
+    return out
 
 
 def _motion(sources: Sequence[Clip]) -> Clip:
@@ -169,6 +181,7 @@ def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip 
     return replace(source, root_positions=roots, rotations=turns, name=name)
 
 
-def _pose(values: FloatArray) -> Pose:
+def pose_of(values: FloatArray) -> Pose:
+    """Return a planar pose as plain numbers, its heading wrapped."""
     x, y, heading = (float(v) for v in values)
     return x, y, float(planar.wrap_angle(heading))

@@ -38,19 +38,19 @@ class ExactArrival:
         """The whole plan."""
         return self.arrival.plan
 
-    def add_to(self, traffic: Traffic, owner: int, table: ActionTable, discs: BodyDiscs) -> None:
-        """Add its steps to traffic, as `Traffic.add_plan` does with a plan that plays a library's clips only.
+    @property
+    def planned(self) -> Plan:
+        """The steps before the bent ones."""
+        steps, first = self.plan.steps, self.arrival.first
+        if first == len(steps):
+            return self.plan
+        return replace(self.plan, steps=steps[:first], end_pose=steps[first].pose, end_time=steps[first].time)
 
-        Args:
-            traffic: the traffic.
-            owner: number of the character.
-            table: actions of the library.
-            discs: discs of these actions.
-        """
-        first, steps = self.arrival.first, self.plan.steps
-        traffic.add_plan(owner, replace(self.plan, steps=steps[:first]), table, discs)
+    def add_to(self, traffic: Traffic, owner: int) -> None:
+        """Add its bent steps to traffic, as `Traffic.add_plan` does with steps that play a library's clips."""
         if self.table is not None and self.discs is not None:
-            traffic.add_plan(owner, replace(self.plan, steps=steps[first:]), self.table, self.discs)
+            bent = replace(self.plan, steps=self.plan.steps[self.arrival.first :])
+            traffic.add_plan(owner, bent, self.table, self.discs)
 
 
 def exact_arrival(

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from gaitway.core.archives import Header, checked
 from gaitway.core.errors import FormatError, GaitwayError, TreeError
-from gaitway.library.actions import ActionTable, action_table
+from gaitway.library.actions import ActionTable
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import TIME_WEIGHT
-from gaitway.space.prepared import SPEEDS, speed_weights
+from gaitway.space.movement_costs import SPEEDS, planning_table
 from gaitway.tree.building.default_moves import usual_cell, usual_radius, usual_roots
 from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.forest import NODES
@@ -119,7 +119,7 @@ class TreeRecipe:
     def table(self) -> ActionTable:
         """Return the actions of its library, with weights for its speed."""
         library = self.library.load()
-        return action_table(library, weights=speed_weights(library, self.speed))
+        return planning_table(library, self.speed)
 
     def moves(self) -> Moves:
         """Return the moves of the tree."""

@@ -1,0 +1,1 @@
+"""Plans drawn straight: no weave between clips that turn to either side, within what stays free."""
