@@ -218,7 +218,7 @@ def _name(scene: Scene) -> str:
 
 
 def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
-    exact, plan = character.name in crowd.bent, crowd.plans[character.name]
+    exact, plan = character.name in crowd.exact, crowd.plans[character.name]
     return Performer(
         character.name,
         crowd.libraries[character.name],

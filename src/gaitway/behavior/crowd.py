@@ -57,6 +57,8 @@ class CrowdPlan:
     """Names in the order in which they were planned."""
     bent: Mapping[str, Mapping[str, Clip]]
     """Bent clips of steps that are drawn straight, or that arrive exactly, by character and name."""
+    exact: frozenset[str]
+    """Characters whose plans end at their goals exactly."""
     libraries: Mapping[str, Library]
     """Library that each character was planned with."""
     rounds: int
@@ -118,6 +120,7 @@ def plan_crowd(
         results={c.name: best.results[c.name] for c in scene.characters},
         order=best.order,
         bent={name: clips for name in best.plans if (clips := best.clips(name))},
+        exact=frozenset(best.bent),
         libraries={m.name: m.prepared.library for m in crowd.members},
         rounds=crowd.rounds,
         seconds=time.perf_counter() - began,

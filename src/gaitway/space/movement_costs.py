@@ -61,12 +61,15 @@ def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
         preferred = min(max(preferred, min(speeds)), max(speeds))
     weights = {}
     for behavior in library.graph.behaviors:
+        ends, share = {behavior.start, behavior.end}, _FASTER
         mean = means[behavior.name]
-        if behavior.obstacle is None and behavior.start != behavior.end:
-            mean = max(mean, paces.get(behavior.start, 0.0), paces.get(behavior.end, 0.0))
+        if behavior.obstacle is None and len(ends) == 2:
+            # who must jog to jump over a fence is not kept from it by what the change itself costs
+            share = _SLOWER if ends <= paces.keys() else _FASTER
+            mean = mean if ends <= paces.keys() else max(mean, *(paces.get(state, 0.0) for state in ends))
         ratio = math.log(max(mean, 1e-9) / preferred)
         slow = _SLOWER * -ratio if behavior.name in gaits else 0.0
-        weights[behavior.name] = 1.0 + (_FASTER * ratio if ratio > 0.0 else slow)
+        weights[behavior.name] = 1.0 + (share * ratio if ratio > 0.0 else slow)
     return weights
 
 

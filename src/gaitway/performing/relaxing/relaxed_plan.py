@@ -27,6 +27,8 @@ from gaitway.space.traffic import Traffic, swept_step
 
 _FEWEST = 2
 """Least number of steps that are drawn straight together."""
+_MOST = 16
+"""Most steps that are tried together; longer runs seldom stay free as a whole."""
 _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
 _FARTHEST = 0.4
@@ -107,6 +109,8 @@ class _Relaxing:
         self.prepared, self.traffic, self.footworks, self.name = prepared, traffic, footworks, name
         self.steps, self.swept, self.end_pose, self.goes_on = steps, swept, end_pose, goes_on
         self.runs: list[RelaxedRun] = []
+        table = prepared.table
+        self.turns = prepared.part("turns", lambda: dict(zip(table.clips, table.moves[:, 2].tolist(), strict=True)))
 
     def _bends(self, behavior: str, clip: str) -> bool:
         """Return whether a clip goes somewhere on feet, and may be bent."""
@@ -117,7 +121,12 @@ class _Relaxing:
         """Return the first and end numbers of steps in a row that can be bent."""
         good = [False, *(self._bends(step.behavior, step.clip) for step in self.steps), False]
         edges = [k for k, (before, after) in enumerate(pairwise(good)) if before != after]
-        return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= _FEWEST]
+        found: list[tuple[int, int]] = []
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            parts = -(-(b - a) // _MOST)
+            cuts = [a + (b - a) * k // parts for k in range(parts + 1)]
+            found += pairwise(cuts)
+        return found
 
     def relax(self, first: int, end: int) -> None:
         """Draw the steps from one number up to another straight, or parts of them."""
@@ -132,8 +141,12 @@ class _Relaxing:
     def _try(self, first: int, end: int) -> int | None:
         """Draw steps straight; return where to cut if that does not work, None if there is nothing more to do."""
         steps = self.steps[first:end]
+        turns = [self.turns[step.clip] for step in steps]
+        keep = self.goes_on or end < len(self.steps)
+        if sum(map(abs, turns)) - (abs(sum(turns)) if keep else 0.0) < _GAIN:
+            return None  # there is nothing to save
         here, knots = self._laid(steps)
-        heading = float(here.path[-1, 2]) if self.goes_on or end < len(self.steps) else None
+        heading = float(here.path[-1, 2]) if keep else None
         place, middle = (float(here.path[-1, 0]), float(here.path[-1, 1])), (first + end) // 2
         path = straight_path(here.path, knots, place, heading)
         if path is None:
@@ -148,13 +161,11 @@ class _Relaxing:
         bend = None if path is None else follow_path(here, path)
         if bend is None or bend.strain > _STRAIN:
             return middle
-        carried = [
-            _carried(step, self.prepared, here.path[a : b + 1], bend.path[a : b + 1])
-            for step, (a, b) in zip(steps, pairwise(knots.tolist()), strict=True)
-        ]
-        for k, swept in zip(range(first, end), carried, strict=True):
-            if self._blocked(swept):
-                return k
+        carried = []
+        for k, (a, b) in enumerate(pairwise(knots.tolist())):
+            carried.append(_carried(steps[k], self.prepared, here.path[a : b + 1], bend.path[a : b + 1]))
+            if self._blocked(carried[-1]):
+                return first + k
         self._keep(first, steps, knots, bend, carried)
         return None
 

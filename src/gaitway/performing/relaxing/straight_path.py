@@ -79,12 +79,11 @@ def _shares(frames: int, knots: IntArray) -> FloatArray:
     """Return the share of what is added at each knot but the first, in each frame; (F, K)."""
     numbers = np.arange(frames)
     out = np.zeros((frames, len(knots) - 1))
-    for k, (first, last) in enumerate(zip(knots[:-1].tolist(), knots[1:].tolist(), strict=True)):
-        rows = slice(first, last + 1)
-        grown = ease((numbers[rows] - first) / max(last - first, 1))
-        out[rows, k] = grown
-        if k > 0:
-            out[rows, k - 1] = 1.0 - grown
+    step = np.clip(np.searchsorted(knots, numbers, side="left") - 1, 0, len(knots) - 2)
+    grown = ease((numbers - knots[step]) / np.maximum(knots[step + 1] - knots[step], 1))
+    out[numbers, step] = grown
+    later = step > 0
+    out[numbers[later], step[later] - 1] = 1.0 - grown[later]
     return out
 
 
