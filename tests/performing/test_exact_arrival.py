@@ -96,7 +96,8 @@ def test_whose_steps_are_bent_is_in_the_traffic_where_it_goes(libraries: Mapping
     prepared, traffic, plan = prepare(place(), libraries)
     exact = exact_arrival(prepared, traffic, plan, beyond(plan, 0.0, 0.4))
     assert isinstance(exact, ExactArrival) and exact.arrival.first > 0
-    exact.add_to(traffic, 0, prepared.table, prepared.discs)
+    traffic.add_plan(0, exact.planned, prepared.table, prepared.discs)
+    exact.add_to(traffic, 0)
     for step in exact.plan.steps:
         assert traffic.hit(step.time + 0.05, *step.pose[:2], 0.05) == "ann"
     x, y, _ = exact.plan.end_pose

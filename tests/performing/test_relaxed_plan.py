@@ -1,0 +1,107 @@
+"""Plans are drawn straight where that stays free, at the same times, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gaitway.audit import audit_take
+from gaitway.behavior.crowd import plan_crowd
+from gaitway.cast.catalog import load_cast
+from gaitway.library.behavior import Library
+from gaitway.performing.arrival.footwork import Footworks
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
+from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.scene import Scene, scene_from_dict
+from gaitway.scene.characters import LibraryRef
+from gaitway.space.plan import Plan
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.traffic import Traffic, placed_discs
+from hand_plans import plan_of
+
+TURNS = ["walk_left_15", "walk_right_15", "walk_left_30", "walk_right_30"]
+WEAVE = ["start_walk", "walk_forward", *TURNS, "walk_forward", "stop_walk"]
+
+
+@pytest.fixture(scope="module")
+def libraries() -> Mapping[LibraryRef, Library]:
+    return {LibraryRef(): load_cast("person", behaviors=["stand", "wait", *dict.fromkeys(WEAVE)])}
+
+
+def place(**more: Any) -> Scene:
+    people = [{"name": "ann", "start": [0, 0, 0], "goal": [9, 0]}]
+    return scene_from_dict({"gaitway": 1, "library": "person", "bounds": [-8, -8, 16, 8], "characters": people, **more})
+
+
+def prepare(scene: Scene, libraries: Mapping[LibraryRef, Library]) -> tuple[PreparedLibrary, Traffic, Plan]:
+    prepared = planning_context(scene.world, libraries).prepared(scene.characters[0])
+    traffic = Traffic(prepared.fields.kinds)
+    traffic.enroll("ann")
+    return prepared, traffic, plan_of(prepared.library, WEAVE)
+
+
+def drawn(prepared: PreparedLibrary, traffic: Traffic, plan: Plan) -> RelaxedPlan:
+    return relaxed(prepared, traffic, plan, Footworks(prepared.library), name="ann")
+
+
+def turned(plan: Plan) -> float:
+    """Return the sum of the turns between steps [degrees]."""
+    headings = np.unwrap([*(step.pose[2] for step in plan.steps), plan.end_pose[2]])
+    return float(np.degrees(np.abs(np.diff(headings)).sum()))
+
+
+def test_a_weave_is_drawn_straight_at_the_same_times(libraries: Mapping[LibraryRef, Library]) -> None:
+    scene = place()
+    prepared, traffic, plan = prepare(scene, libraries)
+    straight = drawn(prepared, traffic, plan)
+    assert turned(plan) > 80.0 and turned(straight.plan) < 15.0
+    assert [step.time for step in straight.plan.steps] == [step.time for step in plan.steps]
+    assert straight.plan.end_time == plan.end_time
+    np.testing.assert_allclose(straight.plan.steps[0].pose, plan.steps[0].pose, atol=1e-12)
+    np.testing.assert_allclose(straight.plan.end_pose[:2], plan.end_pose[:2], atol=1e-5)
+    clips = straight.clips()
+    assert set(clips) == {step.clip for step in straight.plan.steps}
+    who = Performer("ann", prepared.library, (0.0, 0.0, 0.0), straight.plan, clips=clips)
+    report = audit_take(plans_to_take(scene.world, [who]), scene.world)
+    assert report.ok, report
+
+
+def test_an_obstacle_inside_the_weave_is_kept_clear_of(libraries: Mapping[LibraryRef, Library]) -> None:
+    free, traffic, plan = prepare(place(), libraries)
+    straight = drawn(free, traffic, plan)
+    assert straight.swept is not None
+    widest = int(np.argmax([abs(step.pose[1]) for step in plan.steps]))
+    x, y, _ = plan.steps[widest].pose
+    box = {"box": {"center": [x, y - np.sign(y) * 0.62], "size": [0.5, 0.1], "height": 1.0}, "name": "post"}
+    prepared, traffic, _ = prepare(place(obstacles=[box]), libraries)
+    assert (prepared.fields.clearance(straight.swept.discs[:, :2]) < straight.swept.discs[:, 2]).any()
+    careful = drawn(prepared, traffic, plan)
+    assert careful.swept is not None
+    planned = unrelaxed(prepared, plan).swept
+    assert planned is not None
+    for swept in (planned, careful.swept):
+        assert not (prepared.fields.clearance(swept.discs[:, :2]) < swept.discs[:, 2]).any()
+
+
+def test_somebody_on_the_line_is_kept_clear_of(libraries: Mapping[LibraryRef, Library]) -> None:
+    prepared, traffic, plan = prepare(place(), libraries)
+    straight = drawn(prepared, traffic, plan)
+    bob = traffic.enroll("bob")
+    widest = int(np.argmax([abs(step.pose[1]) for step in plan.steps]))
+    x, y, _ = plan.steps[widest].pose
+    traffic.add_standing(bob, placed_discs((x, y - np.sign(y) * 0.75, 0.0), [(0.0, 0.0, 0.2)]), 0.0)
+    planned, careful = unrelaxed(prepared, plan).swept, drawn(prepared, traffic, plan).swept
+    assert straight.swept is not None and planned is not None and careful is not None
+    assert traffic.meets(straight.swept) >= 0
+    assert traffic.meets(planned) < 0 and traffic.meets(careful) < 0
+
+
+def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:
+    goal = {"name": "ann", "start": [0, 0, 0], "goal": [11, -1.3]}
+    on, off = (place(characters=[goal], plan={"relax": relax, "tolerance": 0.2}) for relax in (True, False))
+    straight, plain = (plan_crowd(scene, libraries, seed=3) for scene in (on, off))
+    assert not plain.bent and straight.bent.keys() == {"ann"}
+    assert turned(straight.plans["ann"]) < turned(plain.plans["ann"])

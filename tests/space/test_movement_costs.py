@@ -1,0 +1,45 @@
+"""Costs of moving: nobody jogs who wants to walk, and what looks needless costs something."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaitway.cast.catalog import load_cast
+from gaitway.library.actions import ActionTable, action_table
+from gaitway.library.behavior import Library
+from gaitway.space.movement_costs import planning_table, speed_weights
+
+
+@pytest.fixture(scope="module")
+def person() -> Library:
+    return load_cast("person")
+
+
+def cost(table: ActionTable, behavior: str, time_weight: float = 0.5) -> float:
+    """Return what a metre costs by a behaviour."""
+    action = int(np.flatnonzero(table.behavior == table.index(behavior))[0])
+    return float((table.costs[action] + time_weight * table.durations[action]) / np.hypot(*table.moves[action, :2]))
+
+
+def test_setting_off_at_a_walk_is_cheaper_than_at_a_jog(person: Library) -> None:
+    table = planning_table(person, "normal")
+    assert cost(table, "start_walk") < cost(table, "start_jog")
+    assert 1.3 * cost(table, "walk_forward") < cost(table, "jog_forward")
+    hurried = planning_table(person, "fast")
+    assert cost(hurried, "jog_forward") < cost(hurried, "walk_forward")
+
+
+def test_turns_and_stops_cost_beside_their_length(person: Library) -> None:
+    plain, table = action_table(person, weights=speed_weights(person, "normal")), planning_table(person, "normal")
+    extra = dict(zip(plain.clips, (table.costs - plain.costs).tolist(), strict=True))
+    by_name = {b.name: extra[b.clips[0]] for b in person.graph.behaviors}
+    assert by_name["walk_forward"] == pytest.approx(0.0, abs=0.02)
+    assert 0.0 < by_name["walk_left_15"] < by_name["walk_left_45"] < by_name["turn_left_180"]
+    assert by_name["stop_walk"] > 0.4 and by_name["start_walk"] > 0.4
+
+
+def test_further_factors_hold_for_lengths(person: Library) -> None:
+    once, twice = planning_table(person, "normal"), planning_table(person, "normal", {"walk_forward": 2.0})
+    assert cost(twice, "walk_forward", 0.0) == pytest.approx(2.0 * cost(once, "walk_forward", 0.0), rel=0.01)
+    assert cost(twice, "walk_short") == cost(once, "walk_short")
