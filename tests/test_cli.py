@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gaitway import __version__
-from gaitway.cli import app, show
+from gaitway.cli import _run, app, show
 from gaitway.cli.libraries import _unused
 from gaitway.cli.show import rounded
 
@@ -58,6 +60,19 @@ def gaitway(*arguments: str | Path, code: int = 0, cwd: Path | None = None) -> s
         check=False,
         cwd=cwd,
     )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    return done
+
+
+def gaitway_here(*arguments: str | Path, code: int = 0, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, which takes a tenth of the time; `gaitway` is the way from end to end."""
+    words, out, err = ["gaitway", *map(str, arguments)], io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr("sys.argv", words)
+        patch.chdir(Path() if cwd is None else cwd)
+        found = _run()
+    done = subprocess.CompletedProcess(words, found, out.getvalue(), err.getvalue())
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     return done

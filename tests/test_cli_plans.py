@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gaitway.take import load_take
-from test_cli import gaitway
+from test_cli import gaitway_here as gaitway
 
 SCENE = """\
 gaitway: 1

@@ -17,7 +17,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.cli.takes import audit, export
 from gaitway.scene import load_scene
 from gaitway.take import assemble, lay_track, load_take, save_take
-from test_cli import BVH, gaitway
+from test_cli import BVH
+from test_cli import gaitway_here as gaitway
 
 SCENE = """
 gaitway: 1
