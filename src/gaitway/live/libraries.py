@@ -17,7 +17,8 @@ from gaitway.live.options import LiveOptions
 from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import SPEEDS, planning_context
+from gaitway.space.movement_costs import SPEEDS
+from gaitway.space.prepared import planning_context
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")
