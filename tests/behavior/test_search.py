@@ -316,7 +316,7 @@ def test_bad_queries_and_libraries() -> None:
 def test_person_jumps_and_ducks_without_touching_anything() -> None:
     names = (
         "stand wait start_walk stop_walk start_jog stop_jog walk_to_jog jog_to_walk walk_forward walk_short "
-        "walk_left_15 walk_right_15 jog_forward jog_short jog_left_15 jog_right_15 jump jump_short duck"
+        "walk_left_15 walk_right_15 jog_forward jog_short jog_left_15 jog_right_15 hurdle jump duck"
     )
     library = load_cast("person", behaviors=names.split())
     table = action_table(library)
@@ -327,10 +327,31 @@ def test_person_jumps_and_ducks_without_touching_anything() -> None:
     result = search(searcher, fields, query)
     check_plan(searcher, fields, query, result)
     assert result.plan is not None
-    assert next(b for b in result.plan.behaviors if b.startswith(("jump", "duck"))).startswith("jump")
+    assert next(b for b in result.plan.behaviors if b in ("hurdle", "jump", "duck")) in ("hurdle", "jump")
     assert any(b.startswith("duck") for b in result.plan.behaviors)
     clips = [library.clips[step.clip] for step in result.plan.steps]
     track = lay_track("ada", clips, query.start, behaviors=result.plan.behaviors, goal=(*query.goal, math.nan, 0.5))
     report = audit_take(assemble([track]), scene.world)
     bad = [row for row in report.rows if not row.ok]
     assert not bad, bad
+
+
+def test_who_only_walks_steps_over_the_fence() -> None:
+    names = (
+        "stand wait start_walk stop_walk walk_forward walk_short walk_left_15 walk_right_15 "
+        "step_over_left step_over_right duck"
+    )
+    library = load_cast("person", behaviors=names.split())
+    table = action_table(library)
+    searcher = Searcher(table, body_discs(library, table), reaches(library))
+    scene = load_scene("fence_and_beam")
+    fields = WorldFields.of(scene.world, searcher.reaches)
+    query = Query((9.0, 3.5, 0.0), (19.0, 3.0), weight=1.5)
+    result = search(searcher, fields, query)
+    check_plan(searcher, fields, query, result)
+    assert result.plan is not None
+    assert sum(b.startswith("step_over") for b in result.plan.behaviors) == 1
+    clips = [library.clips[step.clip] for step in result.plan.steps]
+    track = lay_track("ada", clips, query.start, behaviors=result.plan.behaviors, goal=(*query.goal, math.nan, 0.5))
+    report = audit_take(assemble([track]), scene.world)
+    assert not [row for row in report.rows if not row.ok]

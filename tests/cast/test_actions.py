@@ -12,8 +12,13 @@ from gaitway.cast.masses import centre_of_mass
 from gaitway.cast.person.actions import jumps
 from gaitway.cast.person.actions.clips import (
     CRAWL_CLEARANCE,
+    CROUCH_CLEARANCE,
+    CROUCH_DEPTH,
     DUCK_CLEARANCE,
+    DUCK_DEPTH,
     DUCKS,
+    HURDLE_DEPTH,
+    HURDLE_HEIGHT,
     JUMP_DEPTH,
     JUMP_HEIGHT,
     JUMPS,
@@ -80,14 +85,31 @@ def test_ends_are_the_hubs(behavior: str) -> None:
 def test_legs_pass_over_the_bar(behavior: str, take: int) -> None:
     made = entry(behavior, take)
     assert made.obstacle == "jump"
+    height, depth = (HURDLE_HEIGHT, HURDLE_DEPTH) if behavior == "hurdle" else (JUMP_HEIGHT, JUMP_DEPTH)
     middle = place_at(made)
     points = made.clip.contact_positions()[:, :6].reshape(-1, 3)  # soles of both feet
-    over = np.abs(points[:, 0] - middle) <= 0.5 * JUMP_DEPTH
+    over = np.abs(points[:, 0] - middle) <= 0.5 * depth
     assert over.any()
-    assert points[over, 2].min() >= JUMP_HEIGHT
+    assert points[over, 2].min() >= height
 
 
-@pytest.mark.parametrize("behavior", ["jump_short", "long_jump"])
+HIGHEST_HIPS = 1.45
+"""Highest hips of any captured leap [m]."""
+
+
+@pytest.mark.parametrize("behavior", JUMPS)
+@pytest.mark.parametrize("take", [0, 1])
+def test_nobody_leaps_higher_than_captured_people(behavior: str, take: int) -> None:
+    assert entry(behavior, take).clip.root_positions[:, 2].max() < HIGHEST_HIPS
+
+
+def test_a_hurdle_is_lower_and_shorter_than_a_jump() -> None:
+    low, high = entry("hurdle").clip, entry("jump").clip
+    assert low.root_positions[:, 2].max() < high.root_positions[:, 2].max() - 0.08
+    assert low.duration < high.duration
+
+
+@pytest.mark.parametrize("behavior", ["hurdle", "long_jump"])
 def test_attempts_that_are_given_up_would_have_failed(behavior: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jumps, "_DOUBT", np.inf)
     patient = action_clips(behaviors=[behavior])[0].clip
@@ -138,7 +160,32 @@ def flight(clip: Clip) -> slice:
 def test_body_passes_under_the_beam(behavior: str, take: int) -> None:
     made = entry(behavior, take)
     assert made.obstacle == "duck"
-    assert highest_under(made, depth=1.0) < DUCK_CLEARANCE
+    if behavior == "crouch":
+        assert highest_under(made, CROUCH_DEPTH) < CROUCH_CLEARANCE
+    else:
+        assert highest_under(made, DUCK_DEPTH) < DUCK_CLEARANCE
+
+
+@pytest.mark.parametrize(("behavior", "metres"), [("duck", 1.1), ("duck_jog", 1.7)])
+def test_a_duck_is_a_dip_at_the_beam(behavior: str, metres: float) -> None:
+    made = entry(behavior)
+    clip = made.clip
+    head = clip.joint_positions()[:, clip.skeleton.index("HeadTop_End"), 2]
+    bent = np.flatnonzero(head < head[0] - 0.1)
+    assert place_at(made) - clip.root_positions[bent[0], 0] < metres
+    assert np.count_nonzero(head < 0.5 * (head[0] + head.min())) / clip.fps < 0.95
+
+
+@pytest.mark.parametrize("behavior", DUCKS)
+def test_trunk_and_head_live_while_low(behavior: str) -> None:
+    """As fast as captured people who walk or run bent do, in the second around the beam [deg/s]."""
+    made = entry(behavior)
+    assert made.pass_time is not None
+    middle, world = round(made.pass_time * made.clip.fps), made.clip.joint_transforms()[1]
+    for joint in ("Spine2", "Head"):
+        turned = world[middle - 8 : middle + 9, made.clip.skeleton.index(joint)]
+        speed = np.degrees(rotations.angle_between(turned[1:], turned[:-1])) * made.clip.fps
+        assert speed.mean() > 25.0
 
 
 def highest_under(made: CastClip, depth: float) -> float:
@@ -149,7 +196,7 @@ def highest_under(made: CastClip, depth: float) -> float:
 
 def test_styles_differ_and_still_pass() -> None:
     made = action_clips(Style.draw(4), behaviors=["duck"])[0]
-    assert highest_under(made, depth=0.5) < DUCK_CLEARANCE
+    assert highest_under(made, DUCK_DEPTH) < DUCK_CLEARANCE
     assert np.abs(made.clip.rotations[0] - entry("duck").clip.rotations[0]).max() > 1e-3
 
 

@@ -143,3 +143,9 @@ def test_check_joins_measures_pose_and_speed() -> None:
     assert joins["c", "a"].angle == pytest.approx(0.3) and joins["c", "a"].joint == "tip"
     assert joins["a", "c"].speed == pytest.approx(1.0, abs=0.05)
     assert check_joins(pair)[0].before == "c"
+
+
+def test_the_least_effort_costs_least() -> None:
+    weights = {b.name: b.weight for b in load_cast("person").graph.behaviors}
+    assert weights["step_over_left"] < weights["hurdle"] < weights["jump"] < weights["long_jump"]
+    assert weights["duck"] == weights["duck_jog"] < weights["crouch"]

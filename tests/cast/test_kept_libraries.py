@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 CASTS = {
-    "person": {"style": "style-3", "seed": 5, "behaviors": ["stand", "walk_forward", "jump_short", "climb_up"]},
+    "person": {"style": "style-3", "seed": 5, "behaviors": ["stand", "walk_forward", "hurdle", "climb_up"]},
     "horse": {"style": 7, "takes": 2, "behaviors": ["stand", "start_gallop", "stop_gallop"]},
     "skateboarder": {"seed": 3, "behaviors": ["wait", "start", "stop", "jump"]},
 }

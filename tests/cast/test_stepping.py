@@ -18,9 +18,12 @@ from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan
 from gaitway.cast.person.steps.level_steps import SIDE_STRIDE
 from gaitway.cast.person.steps.model import JOINTS, StepModel
 from gaitway.cast.person.steps.stairs import RISER, TREAD
+from gaitway.cast.person.steps.step_over import FENCE_DEPTH, FENCE_HEIGHT
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
+from gaitway.library.behavior import Behavior
+from gaitway.library.reach import clip_reach
 from gaitway.motion.clip import Clip
 
 GRAVITY = 9.81
@@ -50,7 +53,7 @@ def clip(name: str) -> Clip:
 NAMES = tuple(
     f"{move}_{side}"
     for side in ("left", "right")
-    for move in ("u_turn", "start_side", "stop_side", "step")
+    for move in ("u_turn", "step_over", "start_side", "stop_side", "step")
 ) + tuple(f"turn_{side}_{d}" for side in ("left", "right") for d in (45, 90, 180)) + (
     "side_left_walk", "side_right_walk", "step_front", *CLIMBED,
 )  # fmt: skip
@@ -205,8 +208,40 @@ def test_obstacles_and_pass_times() -> None:
         kind = {"jump_on_box": "box", "climb_up": "climb", "climb_down": "climb"}.get(name)
         if "stairs" in name:
             kind = "stairs_up" if name.endswith("up") else "stairs_down"
+        if name.startswith("step_over"):
+            kind = "jump"
         assert entry.obstacle == kind
         assert (entry.pass_time is None) == (kind is None)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("style", [Style(), Style.draw(3)], ids=["neutral", "drawn"])
+def test_a_walker_steps_over_a_fence(side: str, style: Style) -> None:
+    made = stepping_clips(style, 2, behaviors=[f"step_over_{side}"])[0]
+    behavior = Behavior(made.behavior, (made.clip.name,), "walk", "walk", "jump", made.pass_time)
+    assert (made.start, made.end) == ("walk", "walk")
+    assert clip_reach(made.clip, behavior).greatest_over(FENCE_DEPTH) > FENCE_HEIGHT
+    assert made.clip.contacts is not None
+    assert made.clip.contacts[:, :6].any(axis=1).all(), "a walker never leaves the ground"
+    assert np.ptp(made.clip.root_positions[:, 2]) < 0.1
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_named_leg_goes_over_first(side: str) -> None:
+    made = entries()[f"step_over_{side}"]
+    ankles = made.clip.joint_positions()[:, person_skeleton().require("left_ankle", "right_ankle"), 2]
+    first, other = (0, 1) if side == "left" else (1, 0)
+    assert np.argmax(ankles[:, first]) < np.argmax(ankles[:, other])
+    assert ankles.max(axis=0).min() > FENCE_HEIGHT + ANKLE_HEIGHT
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_arms_live_in_a_side_walk(side: str) -> None:
+    """Upper arms turn by 50 to 91 degrees a second in captured side steps."""
+    made = clip(f"side_{side}_walk")
+    world = made.joint_transforms()[1][:, person_skeleton().require("left_shoulder", "right_shoulder")]
+    speed = np.degrees(rotations.angle_between(world[1:], world[:-1])).mean(axis=0) * made.fps
+    assert speed.min() > 45.0
 
 
 def test_same_seed_same_bytes_and_takes_differ() -> None:

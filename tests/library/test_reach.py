@@ -19,7 +19,9 @@ from gaitway.world.regions import MARGIN, near, obstruction, passable
 
 @pytest.fixture(scope="module")
 def person():
-    return load_cast("person", behaviors=["jump", "jump_short", "duck", "crawl_under", "climb_up"])
+    return load_cast(
+        "person", behaviors=["jump", "hurdle", "step_over_left", "duck", "crouch", "crawl_under", "climb_up"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def touches(clip, low, high, bottom, top):
     return bool((off < radii[:, None]).any())
 
 
-@pytest.mark.parametrize("behavior", ["jump", "jump_short"])
+@pytest.mark.parametrize("behavior", ["jump", "hurdle"])
 @pytest.mark.parametrize("depth", [0.02, 0.2, 0.6])
 def test_a_fence_just_under_what_is_cleared_is_not_touched(person, person_reaches, behavior, depth):
     reach, clip = person_reaches[behavior], person.clips[behavior]
@@ -72,7 +74,7 @@ def test_a_fence_just_under_what_is_cleared_is_not_touched(person, person_reache
     assert touches(clip, low, high, -1.0, limit + 5e-3)
 
 
-@pytest.mark.parametrize("behavior", ["duck", "crawl_under"])
+@pytest.mark.parametrize("behavior", ["crouch", "crawl_under"])
 @pytest.mark.parametrize("depth", [0.02, 0.3, 0.8])
 def test_a_beam_just_over_the_back_is_not_touched(person, person_reaches, behavior, depth):
     reach, clip = person_reaches[behavior], person.clips[behavior]
@@ -85,17 +87,33 @@ def test_a_beam_just_over_the_back_is_not_touched(person, person_reaches, behavi
 
 
 def test_figures_are_those_of_people(person_reaches):
-    jumps = [person_reaches[name] for name in ("jump", "jump_short")]
+    jumps = [person_reaches[name] for name in ("jump", "hurdle")]
     assert 0.6 < max(j.greatest_over(0.15) for j in jumps) < 0.9
     for jump in jumps:
         heights = [jump.greatest_over(depth) for depth in (0.1, 0.3, 0.6, 1.0, 1.6)]
         assert heights == sorted(heights, reverse=True)  # what is deeper must be lower
-    assert person_reaches["duck"].least_under(0.25) == pytest.approx(1.02, abs=0.06)
+    assert person_reaches["step_over_left"].greatest_over(0.15) == pytest.approx(0.47, abs=0.03)
+    assert person_reaches["duck"].least_under(0.25) == pytest.approx(1.16, abs=0.06)
+    assert person_reaches["crouch"].least_under(0.25) == pytest.approx(1.02, abs=0.06)
     assert person_reaches["crawl_under"].least_under(0.25) < 0.85
     assert person_reaches["crawl_under"].least_under(2.0) > person_reaches["crawl_under"].least_under(0.5)
     assert person_reaches["duck"].greatest_over(0.2) < 0.03
     assert person_reaches["jump"].passing == pytest.approx(3.7, abs=0.3)
     assert person_reaches["jump"].move[0] == pytest.approx(5.84, abs=0.3)
+
+
+def test_only_what_can_touch_a_fence_is_as_wide_as_the_way_over_it(person_reaches, person):
+    hurdle = person_reaches["hurdle"]
+    assert hurdle.width(0.0, 0.4) < 0.4
+    assert hurdle.width(0.0, 1.2) > 0.7
+    assert hurdle.width(0.0, 9.0) == hurdle.half_width
+    radii = capsule_body(person.skeleton).radii
+    for name, bottom, top in (("hurdle", 0.0, 0.4), ("duck", 1.25, 1.4)):
+        segments = capsules(person.clips[name])
+        low, high = segments[..., 2].min(axis=-1) - radii, segments[..., 2].max(axis=-1) + radii
+        may_touch = (low < top + MARGIN) & (high > bottom - MARGIN)
+        aside = np.abs(segments[..., 1]).max(axis=-1) + radii
+        assert aside[may_touch].max() <= person_reaches[name].width(bottom, top) + 1e-3
 
 
 def test_the_climber_knows_his_block(person_reaches):
@@ -112,7 +130,7 @@ def test_the_climber_knows_his_block(person_reaches):
         (
             Box((0, 0), (6, 0.15), 1.4),
             "jump",
-            r"1.40 m height over 0.15 m .* 'jump' of library 'person' \(0.7\d m at most\)",
+            r"1.40 m height over 0.15 m .* 'jump' of library 'person' \(0.6\d m at most\)",
         ),
         (Box((0, 0), (6, 2.0), 0.4), "jump", "0.40 m height over 2.00 m"),
         (Box((0, 0), (6, 0.3), 0.3, 0.0, 1.25), "duck", None),

@@ -159,8 +159,9 @@ def test_moving_things_do_not_touch_one_another_nor_come_to_where_people_start()
 
 
 def test_people_clear_the_fence_and_the_beam_with_their_whole_body():
-    """The clips pass every special of the ready scenes, with 10 cm to spare before and behind it."""
-    cast = load_cast("person", behaviors=["jump", "jump_short", "duck", "duck_jog"])
+    """The clips pass the specials of the ready scenes, with 10 cm to spare before and behind; a walker with 2 cm."""
+    names = ["step_over_left", "step_over_right", "hurdle", "jump", "duck", "duck_jog"]
+    cast = load_cast("person", behaviors=names)
     specials = [o for o in ready("fence_and_beam").world.obstacles if o.special]
     specials += [o for o in ready("falling_tree").world.at(10.0).moved if o.special]
     assert {o.kind for o in specials} == {"jump", "duck"}
@@ -168,8 +169,10 @@ def test_people_clear_the_fence_and_the_beam_with_their_whole_body():
         depth = float(min(np.ptp(obstacle.shape.footprint().points, axis=0)))
         low, high = obstacle.shape.heights
         for behavior in cast.graph.behaviors:
-            if behavior.obstacle == obstacle.kind:
-                bottom, top = envelope(cast.clips[behavior.clips[0]], behavior.pass_time, 0.5 * depth + 0.1)
+            narrow = behavior.name == "hurdle" or behavior.name.startswith("step_over")  # the tree is thick
+            if behavior.obstacle == obstacle.kind and not (narrow and depth > 0.3):
+                spare = 0.02 if behavior.name.startswith("step_over") else 0.1
+                bottom, top = envelope(cast.clips[behavior.clips[0]], behavior.pass_time, 0.5 * depth + spare)
                 assert bottom > high or top < low, (obstacle.name, behavior.name)
 
 

@@ -33,6 +33,8 @@ class CastParts:
     """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Cost factors of behaviours that begin or end in a state, by state: a person does not crawl where it can walk."""
+    efforts: Mapping[str, float] = field(default_factory=dict)
+    """Further cost factors, by behaviour: nobody jumps higher, or goes lower, than the obstacle asks for."""
 
 
 _HERE = "gaitway.cast"
@@ -46,6 +48,7 @@ CASTS = {
             "person.steps.clips:stepping_clips",
         ),
         {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
+        {"hurdle": 1.1, "jump": 1.3, "long_jump": 1.5, "crouch": 2.5},
     ),
     "horse": CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
     "skateboarder": CastParts(

@@ -55,11 +55,15 @@ def _generate(name: str, manner: Any, seed: int, takes: int, asked: Collection[s
         entries += part_of(builder)(manner, seed, takes, asked)
     if asked is not None:
         _check_asked(name, asked, entries)
-    return library_of(name, part_of(cast.skeleton)(), entries, cast.weights)
+    return library_of(name, part_of(cast.skeleton)(), entries, cast.weights, cast.efforts)
 
 
 def library_of(
-    name: str, skeleton: Skeleton, entries: Sequence[CastClip], weights: Mapping[str, float] | None = None
+    name: str,
+    skeleton: Skeleton,
+    entries: Sequence[CastClip],
+    weights: Mapping[str, float] | None = None,
+    efforts: Mapping[str, float] | None = None,
 ) -> Library:
     """Gather clips into behaviours and these into a graph.
 
@@ -68,6 +72,7 @@ def library_of(
         skeleton: Skeleton of all clips.
         entries: The clips.
         weights: Cost factors of behaviours that begin or end in a state, by state; 1 for all others.
+        efforts: Further cost factors, by behaviour; 1 for all others.
 
     Raises:
         LibraryError: If two clips have one name, or takes of one behaviour disagree about their states or obstacle.
@@ -79,10 +84,11 @@ def library_of(
     takes: dict[str, list[CastClip]] = {}
     for entry in entries:
         takes.setdefault(entry.behavior, []).append(entry)
-    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b], weights or {}) for b in takes)))
+    made = (_behavior(name, takes[b], weights or {}, (efforts or {}).get(b, 1.0)) for b in takes)
+    return Library(name, skeleton, clips, BehaviorGraph(tuple(made)))
 
 
-def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]) -> Behavior:
+def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float], effort: float) -> Behavior:
     first = takes[0]
     for other in takes[1:]:
         if (other.start, other.end, other.obstacle) != (first.start, first.end, first.obstacle):
@@ -92,7 +98,7 @@ def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]
             )
     names = tuple(entry.clip.name for entry in takes)
     weight = max(weights.get(first.start, 1.0), weights.get(first.end, 1.0))
-    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
+    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight * effort)
 
 
 def _style(cast: CastParts, style: str | int | object | None) -> Any:

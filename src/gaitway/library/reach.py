@@ -16,7 +16,7 @@ from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
-from gaitway.world.regions import Reach
+from gaitway.world.regions import WIDTH_STEP, Reach
 
 CELL = 0.02
 """Length of a station [m]."""
@@ -27,8 +27,13 @@ _ROOM = 1.5
 _LEVEL = 0.06
 """Greatest height difference of contacts on one level [m]."""
 
+_HEIGHTS = 48
+"""Number of heights for which the width of the body is known; up to 2.35 m."""
 _LEAN = 0.1
 """Depth by which shins and rolling feet may enter an edge that is climbed [m]; at most a third of a step."""
+
+
+_ARRAYS = ("lowest", "highest", "low_widths", "high_widths")
 
 
 def reaches(library: Library) -> tuple[Reach, ...]:
@@ -51,17 +56,18 @@ def _measure(library: Library) -> tuple[Reach, ...]:
 def _pack(made: Sequence[Reach]) -> dict[str, Any]:
     """Pack reaches for the cache: all stations in one array, and the rest as words and numbers."""
     stations = np.concatenate([np.empty((0, 2)), *(np.column_stack([r.lowest, r.highest]) for r in made)])
-    rest = [{name: value for name, value in vars(r).items() if name not in ("lowest", "highest")} for r in made]
-    return {"stations": stations, "counts": [len(r.lowest) for r in made], "rest": rest}
+    widths = np.array([(r.low_widths, r.high_widths) for r in made]).reshape(-1, 2, _HEIGHTS)
+    rest = [{name: value for name, value in vars(r).items() if name not in _ARRAYS} for r in made]
+    return {"stations": stations, "widths": widths, "counts": [len(r.lowest) for r in made], "rest": rest}
 
 
 def _unpack(packed: dict[str, Any]) -> tuple[Reach, ...]:
     out, last = [], 0
-    for count, rest in zip(packed["counts"], packed["rest"], strict=True):
+    for count, rest, (low, high) in zip(packed["counts"], packed["rest"], packed["widths"], strict=True):
         first, last = last, last + count
         lowest, highest = packed["stations"][first:last].T
         words: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in rest.items()}
-        out.append(Reach(lowest=lowest, highest=highest, **words))
+        out.append(Reach(lowest=lowest, highest=highest, low_widths=low, high_widths=high, **words))
     return tuple(out)
 
 
@@ -90,6 +96,10 @@ def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
     first, count = -_ROOM, int(np.ceil((length + 2.0 * _ROOM) / CELL))
     lowest = envelope(flat, every, first, count)
     highest = -envelope(flat * [1.0, -1.0], every, first, count)
+    aside = np.abs(stations[..., 1]).max(axis=-1) + radii
+    heights = segments[..., 2] - floor
+    low, high = heights.min(axis=-1) - radii, heights.max(axis=-1) + radii
+    steps = WIDTH_STEP * np.arange(_HEIGHTS)
     rise, step = _rise(clip, way, behavior.start == behavior.end)
     return Reach(
         behavior=behavior.name,
@@ -101,13 +111,28 @@ def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
         passing=float(passing[0]),
         move=tuple(float(v) for v in planar.relative(path[0], path[-1])),  # type: ignore[arg-type]
         heading=float(planar.wrap_angle(way[2] - path[0, 2])),
-        half_width=float((np.abs(stations[..., 1]) + radii[:, None]).max()),
+        half_width=float(aside.max()),
+        low_widths=_widest(aside, low, steps),
+        high_widths=_widest(aside, -high, -steps[::-1])[::-1],
         duration=clip.duration,
         pass_time=pass_time,
         rise=rise,
         step=step,
         edge=_edge(clip, way, floor, lowest, first, rise, step),
     )
+
+
+def _widest(aside: FloatArray, low: FloatArray, limits: FloatArray) -> FloatArray:
+    """Return the greatest width of those parts of the body that go below each limit, which rise; (K,).
+
+    Args:
+        aside: distance of each capsule in each frame from the line [m]; (F, C).
+        low: its lowest point [m]; (F, C).
+        limits: heights [m]; (K,).
+    """
+    out = np.zeros(len(limits) + 1)
+    np.maximum.at(out, np.searchsorted(limits, low.ravel(), side="right"), aside.ravel())
+    return np.maximum.accumulate(out)[: len(limits)]
 
 
 def _enters(library: Library, behavior: Behavior) -> bool:

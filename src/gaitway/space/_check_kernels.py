@@ -35,6 +35,7 @@ from gaitway.space._traffic_kernels import (
     stay_hit,
 )
 from gaitway.space.fields import FieldArrays, Labels, SpecialArrays
+from gaitway.world.regions import MARGIN, WIDTH_STEP
 
 _LEAVING = 0.4
 """Distance from the start within which a character may be as near to obstacles as it is there [m]."""
@@ -60,7 +61,10 @@ FIRST_FOLLOWER, REST_ACTION = range(2)
 WINDOW_BEGIN, WINDOW_END, WINDOW_X, WINDOW_Y, WINDOW_RADIUS = range(5)
 """Columns of `windows`: begin and end [s], and the disc around the body during that time [m]."""
 PASS_HEADING, PASS_HALF_WIDTH, PASS_ORIGIN, PASS_RATE = range(4)
-"""Columns of `ways`: direction [rad], half width, first station [m], and stations per metre."""
+"""Columns of `ways`: direction [rad], half width, first station [m], and stations per metre. Behind them are the widths
+of low and then of high parts of the body, `WIDTHS` each; see `Reach.width`."""
+WIDTHS = 48
+"""Number of heights for which a body knows its width; they are `WIDTH_STEP` apart."""
 CLEARED_OVER, CLEARED_UNDER = range(2)
 """Columns of `profiles`: height of obstacles that the body clears, over them and under them [m]."""
 
@@ -87,7 +91,7 @@ class ActionArrays(NamedTuple):
     timed: FloatArray
     """Discs of each window, the largest first [m]; (M, 3)."""
     ways: FloatArray
-    """How each of P special actions passes obstacles; (P, 4)."""
+    """How each of P special actions passes obstacles; (P, 4 + 2 WIDTHS)."""
     profile_starts: IntArray
     """First station of each special action; (P + 1,)."""
     profiles: FloatArray
@@ -259,6 +263,18 @@ def strip_extent(
 
 
 @kernel(borrows=True, inner=True)
+def pass_width(library: ActionArrays, reach: int, bottom: float, top: float) -> float:
+    """Return how far from its line a body may touch a thing between two heights over the floor [m]; `Reach.width`."""
+    out = library.ways[reach, PASS_HALF_WIDTH]
+    below, above = math.ceil((top + MARGIN) / WIDTH_STEP), math.floor((bottom - MARGIN) / WIDTH_STEP)
+    if 0 <= below < WIDTHS:
+        out = min(out, library.ways[reach, PASS_RATE + 1 + below])
+    if 0 <= above < WIDTHS:
+        out = min(out, library.ways[reach, PASS_RATE + 1 + WIDTHS + above])
+    return out
+
+
+@kernel(borrows=True, inner=True)
 def special_hit(
     library: ActionArrays, specials: SpecialArrays, kind: int, x: float, y: float, heading: float, t: float, a: int
 ) -> int:
@@ -278,7 +294,8 @@ def special_hit(
             continue
         if math.hypot(specials.circles[k, 0] - x, specials.circles[k, 1] - y) > far + specials.circles[k, 2]:
             continue
-        low, high = strip_extent(specials, k, x, y, c, s, width)
+        strip = pass_width(library, reach, specials.solids[k, 1], specials.solids[k, 2])
+        low, high = strip_extent(specials, k, x, y, c, s, strip)
         if low > high:
             continue
         begin = int(max(math.floor((low - origin) * rate + 1e-9), 0))

@@ -16,7 +16,7 @@ from gaitway.core.errors import LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.scene.plan_options import TIME_WEIGHT
-from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._check_kernels import WIDTHS, ActionArrays
 from gaitway.space._query_kernels import NEVER, ORDINARY, TURNS
 from gaitway.space.fields import WorldFields
 from gaitway.space.states import States
@@ -132,10 +132,18 @@ def _action_arrays(
         windows=_real(np.column_stack([discs.window_times, discs.window_around])),
         timed_starts=discs.timed_starts,
         timed=discs.timed,
-        ways=_real(np.array([(r.heading, r.half_width, r.first, 1.0 / r.cell) for r in reaches]).reshape(-1, 4)),
+        ways=_real(np.array([_way(r) for r in reaches]).reshape(len(reaches), 4 + 2 * WIDTHS)),
         profile_starts=_whole(np.cumsum([0, *map(len, profiles)])),
         profiles=_real(np.concatenate([np.empty((0, 2)), *profiles])),
     )
+
+
+def _way(reach: Reach) -> list[float]:
+    """Return the row of `ActionArrays.ways` of a reach."""
+    widths = [np.full(WIDTHS, reach.half_width) for _ in range(2)]
+    for row, known in zip(widths, (reach.low_widths, reach.high_widths), strict=True):
+        row[: len(known)] = known[:WIDTHS]
+    return [reach.heading, reach.half_width, reach.first, 1.0 / reach.cell, *widths[0].tolist(), *widths[1].tolist()]
 
 
 def _followers(states: States, state: int) -> list[int]:

@@ -8,7 +8,7 @@ there. Both follow from the `Reach` of the motion, which is all that a world has
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from gaitway.world.shapes import Stairs
 
 MARGIN = 0.02
 """Clearance that a body must keep over or under an obstacle [m]."""
+WIDTH_STEP = 0.05
+"""Distance of the heights for which a motion knows its width [m]."""
 STEP_TOLERANCE = 0.03
 """Greatest difference of a block or step from the height (or depth) that a motion was made for [m]."""
 BEHAVIOR_KINDS = {"stairs": ("stairs_up", "stairs_down")}
@@ -59,6 +61,10 @@ class Reach:
     """Direction of the line of stations, seen from its first pose [rad]."""
     half_width: float
     """Greatest distance of the body from that line [m]."""
+    low_widths: FloatArray = field(default_factory=lambda: np.empty(0))
+    """The same of those parts alone that are at any time lower than a height: k times `WIDTH_STEP`; (K,)."""
+    high_widths: FloatArray = field(default_factory=lambda: np.empty(0))
+    """The same of those parts alone that are at any time higher than that; (K,). Without these, all of the body."""
     duration: float
     """Duration of the motion [s]."""
     pass_time: float
@@ -74,7 +80,7 @@ class Reach:
     """Whether it begins before the obstacle, and not already on it like a further flight of stairs."""
 
     def __post_init__(self) -> None:
-        for name in ("lowest", "highest"):
+        for name in ("lowest", "highest", "low_widths", "high_widths"):
             values = np.array(getattr(self, name), dtype=np.float64)
             if values.ndim != 1 or np.isnan(values).any():
                 raise WorldError(f"reach of '{self.behavior}': {name} must be one number for each station")
@@ -82,6 +88,18 @@ class Reach:
             object.__setattr__(self, name, values)
         if len(self.lowest) != len(self.highest) or not self.cell > 0.0:
             raise WorldError(f"reach of '{self.behavior}': lowest and highest must go together, over cells above 0")
+
+    def width(self, bottom: float, top: float) -> float:
+        """Return the greatest distance from the line of what may touch a thing between two heights over the floor [m].
+
+        Who steps over a fence has arms that are wider than the legs, but they are far above it.
+        """
+        out = self.half_width
+        for widths, at in ((self.low_widths, np.ceil((top + MARGIN) / WIDTH_STEP)),
+                           (self.high_widths, np.floor((bottom - MARGIN) / WIDTH_STEP))):  # fmt: skip
+            if 0 <= at < len(widths):
+                out = min(out, float(widths[int(at)]))
+        return out
 
     def greatest_over(self, depth: float) -> float:
         """Return the greatest height of an obstacle of a depth [m] that the motion passes over [m]; 0 if none."""
@@ -241,9 +259,10 @@ def _distances(obstacle: Obstacle, reach: Reach, direction: float | None, ground
     if reach.edge is not None:
         return _step_distances(obstacle, reach, top)
     depth, spans = depth_along(shape.footprint(), direction), []
+    width = reach.width(bottom, top)
     for angle in _ANGLES if direction is None else _ANGLES[:1]:
         # What lies askew is met by one side of the body before the other.
-        askew = depth / np.cos(angle) + 2.0 * reach.half_width * np.tan(angle)
+        askew = depth / np.cos(angle) + 2.0 * width * np.tan(angle)
         span = reach.placements(askew, bottom, top)
         if span is not None:
             spans.append((span[0] * np.cos(angle) - 0.5 * depth, span[1] * np.cos(angle) - 0.5 * depth))

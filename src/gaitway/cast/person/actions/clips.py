@@ -18,19 +18,24 @@ from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 
 JUMP_HEIGHT, JUMP_DEPTH = 0.5, 0.4
-"""Every jump passes over a bar this high and this deep [m]."""
+"""A jump passes over a bar this high and this deep [m]."""
+HURDLE_HEIGHT, HURDLE_DEPTH = 0.42, 0.3
+"""A hurdle, which a jogger takes in stride, passes over a bar this high and this deep [m]."""
 JUMPS = {
-    "jump": Leap(0.56, tuck=0.45, leg_at_takeoff=0.94, lean=0.15),
-    "jump_short": Leap(0.62, top_speed=2.3, tuck=0.75, lean=0.2),
-    "long_jump": Leap(0.60, cycles_before=2, top_speed=2.95, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
+    "hurdle": Leap(0.40, tuck=0.5, leg_at_takeoff=0.945, lean=0.12, clears=0.455, depth=HURDLE_DEPTH),
+    "jump": Leap(0.55, tuck=0.5, leg_at_takeoff=0.94, lean=0.15),
+    "long_jump": Leap(0.56, cycles_before=2, top_speed=2.95, tuck=0.35, leg_at_takeoff=0.955, lean=0.1),
 }
-DUCK_CLEARANCE = 1.1
-"""Every duck passes under a beam this high and up to 1 m deep [m]."""
+DUCK_CLEARANCE, DUCK_DEPTH = 1.22, 0.25
+"""A duck is a dip at the beam: it passes under one this high and this deep [m]."""
+CROUCH_CLEARANCE, CROUCH_DEPTH = 1.1, 1.0
+"""A crouch goes lower and on for longer: it passes under a beam this high and this deep [m]."""
 DUCKS = {
-    "duck": Duck("walk"),
+    "duck": Duck("walk", depth=0.73, cycles=2, low_speed=1.15, keys=(0.12, 0.41, 0.54, 0.83)),
     "duck_jog": Duck(
-        "jog", depth=0.8, cycles=4, low_speed=2.4, quickness=1.21, keys=(0.06, 0.42, 0.62, 0.94), longer_stance=0.12
+        "jog", depth=0.72, cycles=2, low_speed=2.5, quickness=1.12, keys=(0.1, 0.45, 0.55, 0.9), longer_stance=0.08
     ),
+    "crouch": Duck("walk"),
 }
 CRAWL_CLEARANCE = 0.8
 """Crawling passes under a slab this high [m]; "crawl_under" as a whole under one 0.5 m deep."""

@@ -87,9 +87,9 @@ def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
     """Return the gait of the stage with a lowered body."""
     motion = set_up.motion
     share = set_up.times / ((set_up.last - set_up.first) / motion.fps)
-    depth = duck.depth * plateau(share, *duck.keys)
-    poses, height = action_model().crouch(duck.gait, motion.phase, depth, variation)
-    weight = smooth_step(depth, 0.0, 0.8 * duck.depth)
+    down = plateau(share, *duck.keys)
+    poses, height = action_model().crouch(duck.gait, motion.phase, duck.depth * down, variation)
+    weight = np.sin(0.5 * np.pi * down)  # the gait's own pose gives way before the body is down
     local = blend_poses(motion.rotations, poses, weight)
     root = motion.root.copy()
     root[:, 2] += weight * (height - root[:, 2])

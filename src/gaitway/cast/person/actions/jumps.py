@@ -106,7 +106,7 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
         when = best_pass_time(clip, plan.takeoff, plan.landing)
         if clearance_over(clip, when, leap.depth) >= leap.clears:
             break
-        leap = replace(leap, flight_s=leap.flight_s + 0.02, tuck=min(leap.tuck + 0.06, 0.85))
+        leap = replace(leap, flight_s=leap.flight_s + 0.01, tuck=min(leap.tuck + 0.1, 0.85))
     return clip, when
 
 

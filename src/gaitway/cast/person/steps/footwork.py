@@ -90,6 +90,8 @@ _PITCH_DEG: Mapping[str, tuple[float, ...]] = MappingProxyType(
             0,
             0,
         ),
+        "over": (0, -11.0, -24.0, -42.0, -52.0, -46.0, -32.0, -20.0, -13.0, -10.0, -6.0, 2.0, 9.0, 10.0, 3.0, 0, 0),
+        "after": (0, -11.0, -24.0, -44.0, -60.0, -64.0, -56.0, -45.0, -37.0, -30.0, -14.0, 6.0, 16.0, 13.0, 4.0, 0, 0),
         "jump": (0, -22.0, -38.0, -54.0, -64.0, -61.0, -50.0, -39.0, -29.0, -21.0, -14.0, -9.0, -7.0, -6.0, -3.0, 0, 0),
     }
 )
@@ -144,7 +146,7 @@ class FootStep:
     """Times [s]."""
     target: FootPlacement
     kind: str = "forward"
-    """How the foot rolls: forward, back, side, close, turn, up, down, jump or climb."""
+    """How the foot rolls: forward, back, side, close, turn, up, down, over, after, jump or climb."""
     clearance: float = 0.02
     """Least height of the sole over the ground in mid-swing [m]."""
     gain: float | None = None

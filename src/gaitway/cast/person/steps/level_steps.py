@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from gaitway.cast.curves import smooth_step
+from gaitway.cast.curves import bump, smooth_step
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL
 from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan
 from gaitway.cast.person.steps.leads import Lead, LeadJoin, lead_of, moved_step
@@ -95,6 +95,8 @@ SIDE_STRIDE = 0.48
 """Time and width of one side-walk cycle (open, close) [s, m]."""
 LOOK = 0.6
 """How far the eyes look to the side they walk to [rad]."""
+_FLARE = 0.34
+"""How far the arms are carried out in each cycle of walking sideways [rad]; see `_flare`."""
 
 
 def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
@@ -160,4 +162,15 @@ def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed
         "cycle": np.ones(len(times)),
         "stop": 1.0 - smooth_step(times, 0.5, 1.1),
     }
-    return step_out(name, plan, joins, style=style, seed=seed, aside=sign * LOOK * looking[part]).clip
+    flare = _flare(times - wait, direction, Tempo(seed))
+    return step_out(name, plan, joins, style=style, seed=seed, aside=sign * LOOK * looking[part], flare=flare).clip
+
+
+def _flare(times: FloatArray, direction: str, tempo: Tempo) -> tuple[FloatArray, FloatArray]:
+    """Return how far the left and the right arm go out in a cycle [rad]; (F,) each, 0 in the hub.
+
+    The arm ahead opens with its leg, the other one follows and goes less far, as captured people do.
+    """
+    opening = tempo.around(_FLARE, 0.15) * bump(times / SIDE_PERIOD_S, 3.0, 4.0)
+    closing = tempo.around(0.5 * _FLARE, 0.15) * bump(times / SIDE_PERIOD_S, 4.0, 3.0)
+    return (opening, closing) if direction == "left" else (closing, opening)

@@ -14,7 +14,7 @@ from gaitway.cast.person.skeleton import SHANK, THIGH, person_skeleton
 from gaitway.cast.person.steps.footwork import SIDES, FootStep, GroundHeight, StepPlan, both_feet, shifted
 from gaitway.cast.person.steps.leads import Lead, LeadJoin, lead_of, moved_step
 from gaitway.cast.person.steps.model import StepModel
-from gaitway.cast.person.steps.trunk import lead_with_eyes, lean_forward, whole_pose
+from gaitway.cast.person.steps.trunk import flare_arms, lead_with_eyes, lean_forward, whole_pose
 from gaitway.cast.person.styles import Style
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray, IntArray
@@ -39,7 +39,7 @@ class Performance:
     heading: FloatArray
     """Heading of the pelvis [rad]; (F,)."""
     splay: FloatArray
-    """Outward turn of the knees [rad]; (F,)."""
+    """Outward turn of the knees [rad]; (F,), or (2, F) for the left and the right one."""
 
 
 def plan_times(plan: StepPlan) -> FloatArray:
@@ -57,6 +57,7 @@ def step_out(
     lean: FloatArray | float = 0.0,
     sink: FloatArray | float = 0.0,
     aside: FloatArray | float = 0.0,
+    flare: tuple[FloatArray, FloatArray] | None = None,
 ) -> Planted:
     """Perform a plan with the step model.
 
@@ -69,6 +70,7 @@ def step_out(
         lean: Forward lean that is added to the trunk [rad]; (F,) or a number.
         sink: How much lower the pelvis goes than the step model says [m]; (F,) or a number.
         aside: How far to the left of the way ahead the eyes look [rad]; (F,) or a number.
+        flare: How far the left and the right arm are carried out to their sides [rad]; (F,) each.
 
     Returns:
         The planted clip from time 0 to the plan's duration, and what the planter found.
@@ -77,6 +79,8 @@ def step_out(
     body = lead_with_eyes(StepModel.load().body(plan.body_steps(), times), _padded(aside, len(times)))
     local = whole_pose(body, times, style, seed, plan.duration)
     lean_forward(local, _padded(lean, len(times)))
+    if flare is not None:
+        flare_arms(local, _padded(flare[0], len(times)), _padded(flare[1], len(times)))
     root = body.root.copy()
     root[:, 2] -= _padded(sink, len(times))
     return perform_plan(name, plan, Performance(root, local, body.heading, np.zeros(len(times))), joins)
@@ -116,8 +120,8 @@ def _with_legs(feet: FloatArray, body: Performance) -> FloatArray:
     """Return local rotations with the feet on their curves; knees point between the foot's and the pelvis' headings."""
     skeleton, local, heading = person_skeleton(), body.rotations.copy(), body.heading
     positions, world = forward_kinematics(skeleton, body.root, local)
-    for side, curve in zip(SIDES, feet, strict=True):
-        outward = body.splay if side == "left" else -body.splay
+    splay = np.broadcast_to(body.splay, (2, len(heading)))
+    for side, curve, outward in zip(SIDES, feet, (splay[0], -splay[1]), strict=True):
         thigh, shank, foot = (skeleton.index(side.title() + part) for part in ("UpLeg", "Leg", "Foot"))
         knees = rotations.from_yaw(heading + outward + 0.65 * planar.wrap_angle(curve[:, 3] - heading))
         hip = positions[:, thigh]
