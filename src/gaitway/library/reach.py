@@ -99,7 +99,7 @@ def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
     aside = np.abs(stations[..., 1]).max(axis=-1) + radii
     heights = segments[..., 2] - floor
     low, high = heights.min(axis=-1) - radii, heights.max(axis=-1) + radii
-    steps = WIDTH_STEP * np.arange(_HEIGHTS)
+    steps: FloatArray = WIDTH_STEP * np.arange(_HEIGHTS, dtype=np.float64)
     rise, step = _rise(clip, way, behavior.start == behavior.end)
     return Reach(
         behavior=behavior.name,

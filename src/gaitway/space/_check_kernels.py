@@ -271,7 +271,7 @@ def pass_width(library: ActionArrays, reach: int, bottom: float, top: float) -> 
         out = min(out, library.ways[reach, PASS_RATE + 1 + below])
     if 0 <= above < WIDTHS:
         out = min(out, library.ways[reach, PASS_RATE + 1 + WIDTHS + above])
-    return out
+    return float(out)
 
 
 @kernel(borrows=True, inner=True)

@@ -111,8 +111,8 @@ def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
     plan = StepPlan(walk.left, walk.right, tuple(steps), end, ground)
     joins = [LeadJoin(walk, 0.0, np.zeros(3), 0.45), LeadJoin(stairs, end, pose, 0.5, 2.0 * rise)]
     inside = smooth_step(np.arange(round(end * FPS) + 1) / FPS, 0.3, passing)
-    posture = {"lean": LEAN[direction] * inside, "sink": SINK[direction] * inside}
-    return step_out(name, plan, joins, style=style, seed=seed, **posture).clip, passing
+    lean, sink = LEAN[direction] * inside, SINK[direction] * inside
+    return step_out(name, plan, joins, style=style, seed=seed, lean=lean, sink=sink).clip, passing
 
 
 def stair_end(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
@@ -142,5 +142,5 @@ def stair_end(name: str, direction: str, style: Style = NEUTRAL, seed: int | Non
     plan = StepPlan(stairs.left, stairs.right, tuple(steps), end, ground)
     joins = [LeadJoin(stairs, 0.0, np.zeros(3), 0.4), LeadJoin(walk, end, pose, 0.5, rise)]
     inside = 1.0 - smooth_step(np.arange(round(end * FPS) + 1) / FPS, 0.1, 1.0)
-    posture = {"lean": LEAN[direction] * inside, "sink": SINK[direction] * inside}
-    return step_out(name, plan, joins, style=style, seed=seed, **posture).clip, reached
+    lean, sink = LEAN[direction] * inside, SINK[direction] * inside
+    return step_out(name, plan, joins, style=style, seed=seed, lean=lean, sink=sink).clip, reached

@@ -80,7 +80,8 @@ def step_out(
     local = whole_pose(body, times, style, seed, plan.duration)
     lean_forward(local, _padded(lean, len(times)))
     if flare is not None:
-        flare_arms(local, _padded(flare[0], len(times)), _padded(flare[1], len(times)))
+        # bent elbows would stick out ahead of who walks sideways through a gap
+        flare_arms(local, _padded(flare[0], len(times)), _padded(flare[1], len(times)), bend=0.0)
     root = body.root.copy()
     root[:, 2] -= _padded(sink, len(times))
     return perform_plan(name, plan, Performance(root, local, body.heading, np.zeros(len(times))), joins)

@@ -94,11 +94,11 @@ def lean_forward(local: FloatArray, lean: FloatArray) -> None:
         turn_joint(local, joint, 0.0, share * lean, 0.0)
 
 
-def flare_arms(local: FloatArray, left: FloatArray, right: FloatArray) -> None:
-    """Carry the arms out to the sides by these angles [rad] (F,), in place: elbows bend, the chest gives way."""
+def flare_arms(local: FloatArray, left: FloatArray, right: FloatArray, bend: float = 1.0) -> None:
+    """Carry the arms out to the sides by these angles [rad] (F,), in place: elbows `bend`, the chest gives way."""
     for side, out, flare in (("Left", 1.0, left), ("Right", -1.0, right)):
         turn_joint(local, f"{side}Shoulder", 0.25 * out * flare, 0.0, 0.0)
-        turn_joint(local, f"{side}Arm", out * flare, -0.5 * flare, 0.0)
-        turn_joint(local, f"{side}ForeArm", 0.0, 0.0, -1.1 * out * flare)
+        turn_joint(local, f"{side}Arm", out * flare, -0.5 * bend * flare, 0.0)
+        turn_joint(local, f"{side}ForeArm", 0.0, 0.0, -1.1 * bend * out * flare)
     for joint in ("Spine1", "Spine2"):
-        turn_joint(local, joint, 0.2 * (right - left), 0.0, 0.25 * (right - left))
+        turn_joint(local, joint, 0.2 * (right - left), 0.0, 0.25 * bend * (right - left))
