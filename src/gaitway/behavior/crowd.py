@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.behavior.starts import CrowdMember, absentees, step_aside
+from gaitway.behavior.starts import CrowdMember, absentees, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
@@ -171,6 +171,20 @@ class _CrowdPlanner:
             planners[character.plan.planner].prepare(character, self.members[-1].prepared)
         self.progress("libraries", count, count)
         self.absent = absentees(scene.world, self.members, self._empty())
+        self._delay()
+
+    def _delay(self) -> None:
+        """Draw when members set off, so that those who start together do not walk in step."""
+        movers = self._empty()
+        together: dict[float, list[CrowdMember]] = {}
+        for member in self.members:
+            together.setdefault(member.character.start_time, []).append(member)
+        for start, some in together.items():
+            drawn = start_delays([m.name for m in some], self.seed)
+            for member, share in zip(some, drawn.tolist(), strict=True):
+                # who stands where a mover comes leaves at once
+                if not (self.scene.world.movers and movers.comer(member.start_discs, start)):
+                    member.delay = start_delay(share, member.character.plan.start_spread)
 
     def plan(self, rounds: int) -> _PlanningRound:
         """Plan all characters in several rounds, and return the best one."""
@@ -376,7 +390,7 @@ class _CrowdPlanner:
             goal_heading=character.goal_heading,
             tolerance=options.tolerance - min(member.prepared.sway, 0.5 * options.tolerance),
             heading_tolerance=float(np.radians(options.goal_heading_tolerance_deg)),
-            start_time=character.start_time,
+            start_time=character.start_time + member.delay,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
             max_seconds=options.max_seconds,
             crowded=member.crowded,
@@ -427,8 +441,15 @@ class _CrowdPlanner:
 
     def _add(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, drawn: RelaxedPlan) -> None:
         found.drawn[member.name] = drawn.runs
+        self._wait(member, traffic)
         if drawn.swept is not None:
             traffic.add_swept(member.owner, drawn.swept)
+
+    def _wait(self, member: CrowdMember, traffic: Traffic) -> None:
+        """Let a member that sets off later stand at its start until then."""
+        start = member.character.start_time
+        if member.delay > 0.0:
+            traffic.add_standing(member.owner, member.start_discs, start, start + member.delay)
 
     def _stay(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, result: SearchResult) -> None:
         """Let a character stand at its start for ever."""

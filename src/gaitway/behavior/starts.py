@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from zlib import crc32
 
 import numpy as np
 
@@ -29,6 +30,11 @@ _MOST_CROWDED = 0.135
 _TOGETHER = 1.0
 """Time after another character appears within which that one may not have left yet [s]."""
 
+_GOLDEN = 0.618_033_988_75
+"""Step of a sequence whose first members, however many, are spread evenly between 0 and 1."""
+_TICK = 1.0 / 30.0
+"""Delays are multiples of this time [s], so that clips are shown at their own frames."""
+
 
 @dataclass(eq=False)
 class CrowdMember:
@@ -42,6 +48,8 @@ class CrowdMember:
     """How much nearer than usual other characters are at the start [m]."""
     aside: bool = False
     """Whether it starts right beside its given start, where it could not move."""
+    delay: float = 0.0
+    """Time after its start time at which it sets off [s]."""
 
     @property
     def name(self) -> str:
@@ -69,6 +77,28 @@ class CrowdMember:
         """Return the discs of the body that stands at the end of a plan; (D, 3)."""
         last = plan.steps[-1].behavior if plan.steps else None
         return placed_discs(plan.end_pose, self.prepared.standing_discs(last))
+
+
+def start_delays(names: Sequence[str], seed: int) -> FloatArray:
+    """Return when characters that start together set off, as shares of the time within which all do; (N,).
+
+    Shares are spread evenly, so that steps of a few characters do not fall together by chance. The order is drawn. A
+    character that starts alone sets off at once.
+
+    Args:
+        names: names of the characters.
+        seed: seed of the draw.
+    """
+    if len(names) < 2:
+        return np.zeros(len(names))
+    rng = np.random.default_rng([seed, crc32("\n".join(names).encode())])
+    shares: FloatArray = (rng.permutation(len(names)) * _GOLDEN + rng.uniform()) % 1.0
+    return shares
+
+
+def start_delay(share: float, spread: float) -> float:
+    """Return the delay of a character, in whole ticks [s]."""
+    return round(share * spread / _TICK) * _TICK
 
 
 def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) -> dict[str, SearchResult]:

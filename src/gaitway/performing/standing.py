@@ -95,12 +95,22 @@ class Standing:
             begin += (clip.duration - offset) / speed
         return run
 
-    def between(self, begin: float, end: float, rng: np.random.Generator) -> list[Repeat]:
-        """Return whole clips that fill a span of time exactly, played a little faster or slower [s]."""
-        short = int(np.argmin(self._durations))
-        chosen = int(rng.integers(len(self.clips)))
-        chosen = chosen if self._durations[chosen] <= end - begin else short
-        clip, span = self.clips[chosen], end - begin
-        count = max(round(span / clip.duration), 1)
-        speed = count * clip.duration / span
-        return [Repeat(clip, self.behaviors[chosen], begin + i * span / count, 0.0, speed) for i in range(count)]
+    def before(self, begin: float, end: float, rng: np.random.Generator) -> list[Repeat]:
+        """Draw clips up to a time at which the last one ends [s]; the first begins anywhere within its clip.
+
+        Args:
+            begin: time from which it stands, with nothing before [s].
+            end: time at which the next move begins [s].
+            rng: random number generator.
+        """
+        share = np.array(self._durations) / sum(self._durations)
+        speed = float(rng.uniform(*_PACE))
+        run: list[Repeat] = []
+        while end > begin + 1e-6:
+            chosen = int(rng.choice(len(share), p=share))
+            clip = self.clips[chosen]
+            start = max(begin, end - clip.duration / speed)
+            offset = max(clip.duration - (end - start) * speed, 0.0)
+            run.insert(0, Repeat(clip, self.behaviors[chosen], start, offset, speed))
+            end = start
+        return run

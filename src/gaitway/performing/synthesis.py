@@ -123,7 +123,7 @@ def _track(world: World, performer: Performer, end: float, known: _KnownClips) -
     poses: list[Pose] = []
     if steps and steps[0].time > performer.start_time + AGREEMENT:
         first = known.stand(performer.library, performer.library.graph[steps[0].behavior].start)
-        runs += first.between(performer.start_time, steps[0].time, rng)
+        runs += first.before(performer.start_time, steps[0].time, rng)
         poses += [performer.start] * len(runs)
     for step in steps:
         runs.append(Repeat(_clip(performer, step.clip), step.behavior, step.time, 0.0, 1.0))

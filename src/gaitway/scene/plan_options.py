@@ -14,6 +14,9 @@ from gaitway.scene.fields import SceneItem, field
 TIME_WEIGHT = 0.5
 """Default cost of a second, in metres walked; with much less, characters dawdle and step sideways [m/s]."""
 
+START_SPREAD = 2.0
+"""Default time within which characters set off [s]: about two cycles of a walk, so that nobody walks in step."""
+
 
 class Preparation(NamedTuple):
     """How a library is prepared for a planner."""
@@ -38,6 +41,11 @@ class PlanOptions(SceneItem):
     )
     relax: bool = field("Whether to draw plans straight: fewer turns between the same places at the same times", True)
     max_seconds: float = field("Longest time to look for one character's plan", 60.0, unit="s", gt=0.0, le=86_400.0)
+
+    start_spread: float = field(
+        "Characters of one start time set off one after another within this time, drawn by seed; 0: all at once",
+        START_SPREAD, unit="s", ge=0.0, le=60.0, example=0.0,
+    )  # fmt: skip
 
     def preparation(self) -> Preparation:
         """Return how libraries are prepared for this planner."""

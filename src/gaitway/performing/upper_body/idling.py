@@ -1,0 +1,142 @@
+"""Life of who stands: arms that are crossed or set on the hips for a while, sway and breath, each person's own.
+
+Captured people who stand turn their joints by 8 to 15 degrees a second on the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.blending import ease
+from gaitway.performing.upper_body.crowd import Onlookers
+from gaitway.performing.upper_body.rig import UpperBody
+from gaitway.performing.upper_body.ways import WAYS, StandingWay, TakenWay, taken
+
+NEIGHBORS = 4.0
+"""Distance within which no two stand alike [m]."""
+_OTHERS = 0.42
+"""Room that another body takes around its root [m]."""
+_RAMP = (1.1, 1.8)
+"""Time in which arms come to their places [s]."""
+_FREQUENCIES = np.array([0.13, 0.31, 0.74, 1.3])
+"""Frequencies of sway, before each person's own rate [Hz]."""
+_SIZES = np.radians([2.2, 1.25, 0.62, 0.32])
+"""Greatest angles of sway at these frequencies [rad]."""
+_ROLES = {"spine": 0.35, "chest": 0.4, "neck": 0.5, "head": 0.9, "shoulder": 1.5, "elbow": 1.9, "wrist": 1.7, "eye": 0.0}
+"""Share of the sway of each joint."""
+
+
+@dataclass(eq=False)
+class TakenPlaces:
+    """Who stands where, when and how, so that neighbours differ. This class is **mutable**."""
+
+    rows: list[tuple[float, float, float, float, str]] = field(default_factory=list)
+    """x, y [m], begin, end [s] and name of the way."""
+
+    def near(self, place: FloatArray, begin: float, end: float) -> set[str]:
+        """Return the ways in which neighbours stand within a span of time."""
+        return {
+            way for x, y, a, b, way in self.rows
+            if a < end and begin < b and np.hypot(x - place[0], y - place[1]) < NEIGHBORS
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A way to stand that is held for a time."""
+
+    taken: TakenWay
+    weight: FloatArray
+    """How far it is taken in each frame, 0 to 1; (F,)."""
+
+
+def drawn_ways(
+    body: UpperBody, pose: FloatArray, place: FloatArray, span: tuple[float, float], fps: float, first: bool, last: bool,
+    room: float, character: int, seen: Onlookers, places: TakenPlaces, rng: np.random.Generator,
+) -> list[Held]:  # fmt: skip
+    """Draw the ways in which a character stands in a span of time, other than those of its neighbours.
+
+    Args:
+        body: its upper body.
+        pose: local rotations of its standing pose; (J, 4).
+        place: where it stands [m]; (2,).
+        span: begin and end [s].
+        fps: rate of the weights [Hz].
+        first: whether nothing comes before, so that a way may be held from the begin.
+        last: whether nothing comes after, so that a way may be held to the end.
+        room: distance to the next obstacle [m].
+        character: its number in the take.
+        seen: where all characters are.
+        places: how others stand; the drawn ways are added.
+        rng: generator of its own.
+    """
+    begin, end = span
+    frames = np.arange(round((end - begin) * fps)) / fps
+    out: list[Held] = []
+    at = float(rng.uniform(-1.5, 2.0) if first else rng.uniform(0.2, 2.5))
+    while at < end - begin - 3.0:
+        hold = float(rng.uniform(5.0, 14.0))
+        until = min(at + hold, end - begin)
+        closed = last and until >= end - begin - 1.0
+        way = _draw(places.near(place, begin + max(at, 0.0), begin + until), rng)
+        until = min(until, at + way.longest)
+        ramp, back = rng.uniform(*_RAMP, 2)
+        alone = min(room, seen.room(character, begin + max(at, 0.0), begin + until) - _OTHERS)
+        own = taken(body, way, pose)
+        if way.left is None and way.right is None:
+            places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))
+        elif own.reach < alone:
+            places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))
+            weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
+            if not (closed and until > end - begin - 0.5):
+                weight = weight * ease(np.clip((until - frames) / back, 0.0, 1.0))
+            out.append(Held(own, weight))
+        else:
+            until = at + 0.5
+        at = until + float(rng.uniform(0.3, 3.0))
+    return out
+
+
+def _draw(used: set[str], rng: np.random.Generator) -> StandingWay:
+    free: Sequence[StandingWay] = [way for way in WAYS if way.name not in used] or WAYS
+    shares = np.array([way.share for way in free])
+    return free[int(rng.choice(len(free), p=shares / shares.sum()))]
+
+
+def arms(body: UpperBody, held: Sequence[Held], count: int) -> FloatArray:
+    """Return the turns of all joints for ways that are held one after another; (F, K, 4)."""
+    out = rotations.identity(count, len(body.joints))
+    for one in held:
+        some, rows = np.flatnonzero(one.weight > 0.0), one.taken.rows
+        out[np.ix_(some, rows)] = one.taken.turns(body, one.weight[some])
+    return out
+
+
+def bowed(held: Sequence[Held], count: int) -> FloatArray:
+    """Return the angle by which the head is bowed for ways that are held [rad]; (F,)."""
+    out = np.zeros(count)
+    for one in held:
+        out += np.radians(one.taken.way.looks_down) * one.weight
+    return out
+
+
+def sway(body: UpperBody, times: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return small turns of all joints, as rotation vectors in the joints' frames [rad]; (F, K, 3)."""
+    rate, size = rng.uniform(0.8, 1.25), rng.uniform(0.8, 1.3)
+    scale = np.array([_ROLES[role.rpartition("_")[2]] for role in body.roles])
+    phases = rng.uniform(0.0, 2.0 * np.pi, (len(_FREQUENCIES), len(scale), 3))
+    pace = rng.uniform(0.8, 1.2, phases.shape)
+    angles = 2.0 * np.pi * rate * _FREQUENCIES[:, None, None] * pace
+    out = np.zeros((len(times), len(scale), 3))
+    for k, part in enumerate(_SIZES):
+        out += part * np.sin(times[:, None, None] * angles[k] + phases[k])
+    out *= size * scale[:, None]
+    for row in (k for k, role in enumerate(body.roles) if role.endswith("elbow")):
+        # an elbow bends about its hinge and twists, but does not bend sideways
+        out[:, row] -= np.outer(out[:, row] @ body.axes[row, 0], body.axes[row, 0])
+    return out
