@@ -16,6 +16,7 @@ from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.performing.upper_body import with_upper_bodies
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
@@ -44,6 +45,8 @@ class Planned:
     """Time from plans to motion [s]."""
     compile_seconds: float
     """Part of the time that was spent on compiling [s]; it happens once on a machine."""
+    remarks: tuple[str, ...] = ()
+    """What could not be done for lack of something, one line each."""
 
     @property
     def failed(self) -> Mapping[str, SearchResult]:
@@ -94,6 +97,7 @@ def plan(
     fps: float = 30.0,
     planner: str | None = None,
     failed: str = KEEP,
+    upper_body: bool | None = None,
     progress: Progress | None = None,
 ) -> Take:
     """Turn a scene into motion; as `plan_scene`, when only the take is wanted.
@@ -101,7 +105,7 @@ def plan(
     Who does not arrive is in `take.facts["failed"]`, by name, with the reason.
     """
     options: dict[str, Any] = {"seed": seed, "libraries": libraries, "fps": fps, "planner": planner, "failed": failed}
-    return plan_scene(scene, **options, progress=progress).take
+    return plan_scene(scene, **options, upper_body=upper_body, progress=progress).take
 
 
 def plan_scene(
@@ -112,6 +116,7 @@ def plan_scene(
     fps: float = 30.0,
     planner: str | None = None,
     failed: str = KEEP,
+    upper_body: bool | None = None,
     progress: Progress | None = None,
 ) -> Planned:
     """Plan all characters of a scene and make their motion.
@@ -126,6 +131,8 @@ def plan_scene(
         failed: what becomes of characters that do not arrive. "keep": they stay in the take, as near to their goals as
             they can, and out of the way of movers if they can. "out": they are left out, and the others are planned
             again without them.
+        upper_body: whether characters look about, stand in ways of their own and differ from step to step; None takes
+            what the scene says for each (`plan: {upper_body: false}`).
         progress: called with what is being done, how much of it is done and how much there is.
 
     Raises:
@@ -164,8 +171,13 @@ def plan_scene(
     }
     if failed == OUT:
         facts["left_out"] = [name for name in crowd.failed if name not in crowd.plans]
-    take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
-    return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled)
+    alive = [c.name for c in scene.characters if c.name in crowd.plans
+             and (c.plan.upper_body if upper_body is None else upper_body)]  # fmt: skip
+    take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
+    remarks: tuple[str, ...] = ()
+    if alive:
+        take, remarks = with_upper_bodies(take, scene.world, seed=seed, who=alive)
+    return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
 
 
 def _explained(

@@ -31,6 +31,14 @@ def plan(
     failed: Annotated[
         str, typer.Option(help="Who does not arrive: keep, out of the way of movers if possible; or out of the take.")
     ] = "keep",
+    upper_body: Annotated[
+        bool | None,
+        typer.Option(
+            "--upper-body/--no-upper-body",
+            help="Whether people look about, stand in ways of their own and differ from step to step; what the scene "
+            "says, usually yes.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Plan a scene and write the motion of all its characters; exit status 3 if one does not arrive."""
@@ -45,8 +53,11 @@ def plan(
             loaded = with_library(loaded, library_ref(library))
         if scene_seed is not None and not loaded.drawn:
             remark("note: --scene-seed moves nobody here: all starts and goals of this scene are fixed")
-        planned = plan_scene(loaded, seed=seed, fps=fps, planner=planner, failed=failed, progress=show)
+        options: dict[str, Any] = {"planner": planner, "failed": failed, "upper_body": upper_body}
+        planned = plan_scene(loaded, seed=seed, fps=fps, **options, progress=show)
         save_take(planned.take, output)
+    for line in planned.remarks:
+        remark(f"note: {line}")
     if as_json:
         show_json(_facts(planned, output))
     else:
@@ -100,4 +111,5 @@ def _facts(planned: Planned, output: Path) -> dict[str, Any]:
         "search_s": planned.crowd.search_seconds,
         "synthesis_s": planned.synthesis_seconds,
         "rounds": planned.crowd.rounds,
+        "remarks": list(planned.remarks),
     }

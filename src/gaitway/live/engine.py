@@ -42,6 +42,7 @@ from gaitway.live.playing.arrays import (
     roomier,
 )
 from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
+from gaitway.live.playing.gaze import LiveGaze
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
@@ -137,6 +138,7 @@ class LiveEngine:
         self._advancing = 0.0
         self._watchers: list[Callable[[FloatArray], None]] = []
         self._advance: Callable[..., None] = direct(kernels.advance)
+        self._gaze = LiveGaze(self.options.upper_body, seed)
         self.add_library(prepared, forest)
 
     def add_library(self, prepared: PreparedLibrary, forest: Forest) -> int:
@@ -258,6 +260,7 @@ class LiveEngine:
         )  # fmt: skip
         self._drain()
         here = out >= 0
+        self._gaze.begin(out[here])
         self._aim(out[here], aims[here], tolerance)
         return out
 
@@ -318,6 +321,7 @@ class LiveEngine:
             began = clock.perf_counter()
             self.time = start + dt * (part + 1) / parts
             self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
+            self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts)
             self._drain()
             for some in self._parts:
                 some.planner.look_ahead(self.time)
@@ -352,12 +356,12 @@ class LiveEngine:
         """
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        parts, joints = self._groups(who), len(self.skeleton_of(who))
+        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._gaze.layers(self.time)
         first, second = out or (np.empty((len(who), 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
             own = (first, second) if whole else None
-            some = frames.poses(who[rows], self._live.table, self.time, self.world, own)
+            some = frames.poses(who[rows], self._live.table, self.time, self.world, own, layers)
             if not whole:
                 first[rows], second[rows] = some.root_positions, some.rotations
         out_ = Poses(self.skeleton_of(who), who, first, second)
@@ -370,12 +374,12 @@ class LiveEngine:
         """Return world positions (N, J, 3) and rotations (N, J, 4) of all joints now; see `poses`."""
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        parts, joints = self._groups(who), len(self.skeleton_of(who))
+        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._gaze.layers(self.time)
         first, second = out or (np.empty((len(who), joints, 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
             own = (first, second) if whole else None
-            some = frames.joints(who[rows], self._live.table, self.time, self.world, own)
+            some = frames.joints(who[rows], self._live.table, self.time, self.world, own, layers)
             if not whole:
                 first[rows], second[rows] = some.positions, some.rotations
         out_ = Joints(self.skeleton_of(who), who, first, second)
@@ -457,7 +461,8 @@ class LiveEngine:
             "planners": planners,
         }
         routes = {f"routes_{k}": part.planner.routes.lengths.copy() for k, part in enumerate(self._parts)}
-        return LiveState(values, crowd_arrays(self._crowd) | routes | {"tally": self._live.tally.copy()})
+        return LiveState(values, crowd_arrays(self._crowd) | routes
+                         | {"tally": self._live.tally.copy(), "gaze": self._gaze.state.copy()})  # fmt: skip
 
     def restore(self, state: LiveState) -> None:
         """Go on from the state of an engine with the same libraries, options and world.
@@ -487,6 +492,7 @@ class LiveEngine:
         self._reserve(places)
         for name in ("steps", "actions", "counts", "numbers", "until"):
             getattr(self._crowd, name)[:] = arrays[name]
+        self._gaze.restore(arrays["gaze"])
         self._crowd.until[self._crowd.counts[:, kernels.STATUS] == kernels.EMPTY] = np.inf
         self._live.tally[:] = arrays["tally"]
         rebuild(self._body, self._crowd_handle, self._live_handle, read_only(arrays["planned"]))
@@ -588,6 +594,7 @@ class LiveEngine:
         self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))
         self._live.table[:, 11] = -1.0
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
+        self._gaze.reserve(places, self.libraries)
         for part in self._parts:
             part.live = ArrayHandle(self._live._replace(options=part.options))
         kernels.relink(self._body, self._crowd_handle)

@@ -38,6 +38,8 @@ class LiveOptions:
     searches: float = 1.0
     """Amount of search in a step of time for characters that get no nearer to their goals, as a multiple of
     `stuck_characters.RATE` nodes; 0 for none."""
+    upper_body: bool = True
+    """Whether characters look where they go and at one another, and stand in ways of their own."""
 
     def __post_init__(self) -> None:
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):

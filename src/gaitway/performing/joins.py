@@ -28,6 +28,8 @@ WINDOW = 0.25
 """Time over which a difference decays [s]."""
 _SAME = np.radians(0.2)
 """Largest difference of joints that count as equal [rad]."""
+_SAME_TIME = 1e-6
+"""Largest difference of times of a clip that goes on at another speed [s]."""
 _TOE_S = 0.15
 """Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""
 _LEVEL = 0.002
@@ -54,8 +56,11 @@ def _torn(take: Take) -> FloatArray:
     known: dict[tuple[int, int], bool] = {}
     out = np.zeros(len(take.segments), dtype=bool)
     first = set(take.rows.tolist())
+    table = take.segments
+    left = table.offset[:-1] + table.speed[:-1] * np.diff(table.start)
+    goes_on = np.append(False, (table.clip[1:] == table.clip[:-1]) & (np.abs(table.offset[1:] - left) < _SAME_TIME))
     for s in range(len(out)):
-        if s not in first:
+        if s not in first and not goes_on[s]:
             pair = (int(take.segments.clip[s - 1]), int(take.segments.clip[s]))
             if pair not in known:
                 known[pair] = _differ(take.clips[pair[0]], take.clips[pair[1]])

@@ -17,6 +17,7 @@ from gaitway.library.actions import SAME_HEADING, SAME_PLACE, stays
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.joins import mend_joins
+from gaitway.performing.rhythm import with_own_rhythms
 from gaitway.performing.standing import Repeat, Standing
 from gaitway.performing.terrain.ground import follow_ground
 from gaitway.space.plan import Plan, Pose
@@ -65,6 +66,8 @@ def plans_to_take(
     fps: float = 30.0,
     facts: Mapping[str, Any] | None = None,
     hold_until: float | None = None,
+    rhythm: int | None = None,
+    alive: Sequence[str] | None = None,
 ) -> Take:
     """Make a take of plans.
 
@@ -80,6 +83,9 @@ def plans_to_take(
             "versions" are filled in if they are missing.
         hold_until: time at which the take ends [s]; None for a second after the last arrival. It never ends before
             that.
+        rhythm: seed of small changes to the rhythm of steps; None plays every clip exactly when it was planned. With
+            movers in the world it always is.
+        alive: names of the characters whose rhythm changes; None for all.
 
     Raises:
         TakeError: if there are no performers, or a plan does not hold together.
@@ -91,7 +97,10 @@ def plans_to_take(
     known = _KnownClips()
     tracks = [_track(world, performer, end, known) for performer in performers]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
-    return follow_ground(mend_joins(assemble(tracks, fps, told)), world)
+    take = assemble(tracks, fps, told)
+    if rhythm is not None and not world.movers:
+        take = with_own_rhythms(take, seed=rhythm, who=alive)
+    return follow_ground(mend_joins(take), world)
 
 
 @dataclass(eq=False)

@@ -46,6 +46,10 @@ class PlanOptions(SceneItem):
         "Characters of one start time set off one after another within this time, drawn by seed; 0: all at once",
         START_SPREAD, unit="s", ge=0.0, le=60.0, example=0.0,
     )  # fmt: skip
+    upper_body: bool = field(
+        "Whether characters look where they go and at one another, stand in ways of their own, and differ from step to "
+        "step; false leaves their clips as they are", True,
+    )  # fmt: skip
 
     def preparation(self) -> Preparation:
         """Return how libraries are prepared for this planner."""

@@ -213,6 +213,7 @@ class LiveFrames:
         time: float,
         world: World,
         out: tuple[FloatArray, FloatArray] | None = None,
+        layers: tuple[IntArray, FloatArray, Single] | None = None,
     ) -> Poses:
         """Return root positions and local joint rotations.
 
@@ -222,10 +223,11 @@ class LiveFrames:
             time: time [s].
             world: world whose ground raises the roots; feet do not follow its slope.
             out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
+            layers: turns of joints at that time, see `gaze.LiveLayers`; None for none.
         """
         count, joints = len(who), len(self.skeleton)
         roots, local = out or (np.empty((count, 3)), np.empty((count, joints, 4)))
-        self._evaluate(who, table, time, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)))
+        self._evaluate(who, table, time, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)), layers)
         _raise(roots, world)
         return Poses(self.skeleton, who, roots, local)
 
@@ -236,6 +238,7 @@ class LiveFrames:
         time: float,
         world: World,
         out: tuple[FloatArray, FloatArray] | None = None,
+        layers: tuple[IntArray, FloatArray, Single] | None = None,
     ) -> Joints:
         """Return world positions and rotations of all joints; see `poses`.
 
@@ -245,22 +248,24 @@ class LiveFrames:
             time: time [s].
             world: world whose ground raises the roots.
             out: memory for positions (N, J, 3) and rotations (N, J, 4); None for new memory.
+            layers: turns of joints at that time, as in `poses`.
         """
         count, joints = len(who), len(self.skeleton)
         positions, turns = out or (np.empty((count, joints, 3)), np.empty((count, joints, 4)))
-        self._evaluate(who, table, time, np.empty((0, 3)), np.empty((0, joints, 4)), positions, turns)
+        self._evaluate(who, table, time, np.empty((0, 3)), np.empty((0, joints, 4)), positions, turns, layers)
         if world.terrain is not None:
             positions[..., 2] += world.ground(positions[:, 0, :2])[:, None]
         return Joints(self.skeleton, who, positions, turns)
 
     def _evaluate(
         self, who: IntArray, table: FloatArray, time: float, roots: FloatArray, local: FloatArray,
-        positions: FloatArray, turns: FloatArray,
+        positions: FloatArray, turns: FloatArray, layers: tuple[IntArray, FloatArray, Single] | None = None,
     ) -> None:  # fmt: skip
-        none, skeleton = read_only(np.empty(0, np.int64)), self.skeleton
+        skeleton = self.skeleton
+        changed, channels, samples = layers or (read_only(np.empty(0, np.int64)), read_only(np.empty((0, 4))), _NO_SAMPLES)
         rows, times = read_only(who), read_only(np.full(len(who), float(time)))
         _kernels.evaluate(
-            rows, rows, times, read_only(table), self.pool, none, read_only(np.empty((0, 4))), _NO_SAMPLES, 1.0,
+            rows, rows, times, read_only(table), self.pool, changed, channels, samples, 1.0,
             skeleton.parents, skeleton.offsets, roots, local, positions, turns,
         )  # fmt: skip
 

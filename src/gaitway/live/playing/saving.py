@@ -28,6 +28,7 @@ from gaitway.core.archives import (
 from gaitway.core.arrays import BoolArray, IntArray
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import CHAIN, COSINE, SINE, TIME, CrowdArrays
+from gaitway.live.playing._gaze_kernels import COLUMNS
 from gaitway.live.playing.arrays import STEPS, LiveLibrary, library_of
 
 FORMAT = ArchiveFormat("live crowd", 1)
@@ -202,6 +203,7 @@ def read_state(path: str | Path) -> LiveState:
             "until": ((places,), "<f8"),
             "planned": ((places,), "|b1"),
             "tally": ((None,), "<i8"),
+            "gaze": ((places, COLUMNS), "<f8"),
             "record": ((None, 7), "<f8"),
             "watched": ((places, 5), "<f8"),
         }

@@ -10,16 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import shapely
 from scipy.ndimage import gaussian_filter1d
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.performing.upper_body.crowd import Onlookers
-from gaitway.world.footprint import core_geometry
-from gaitway.world.obstacle import Obstacle
-from gaitway.world.world import World
+from gaitway.performing.upper_body.surroundings import Surroundings
 
 EYES = 0.62
 """Height of the eyes above the root of a person [m]."""
@@ -73,7 +70,7 @@ class Look:
 
 
 def gaze_of(
-    clip: Clip, character: int, start: float, seen: Onlookers, world: World, goal: FloatArray,
+    clip: Clip, character: int, start: float, seen: Onlookers, around: Surroundings, goal: FloatArray,
     rng: np.random.Generator,
 ) -> Gaze:  # fmt: skip
     """Return where a character looks.
@@ -83,7 +80,7 @@ def gaze_of(
         character: its number in the take.
         start: time of its first frame [s].
         seen: where all characters are.
-        world: the place.
+        around: what is around.
         goal: where it is to arrive: x, y [m]; NaN if nowhere.
         rng: generator of its own.
     """
@@ -109,7 +106,7 @@ def gaze_of(
     looks = [*_about(clip, character, start, stands, seen, body, eyes, rng)]
     looks += _comers(character, start, fps, count, seen, speed, rng)
     looks += _at_goal(goal, way, speed, roots)
-    looks += _obstacles(world, roots, fps)
+    looks += _obstacles(around, roots, fps)
     aim, down, held = np.zeros(count), np.zeros(count), np.zeros(count)
     for look in looks:
         part = slice(look.first, look.last)
@@ -190,29 +187,15 @@ def _at_goal(goal: FloatArray, way: FloatArray, speed: FloatArray, roots: FloatA
         yield Look(a, b, np.array([*goal[:2], float(roots[b - 1, 2]) - 0.6]))
 
 
-def _obstacles(world: World, roots: FloatArray, fps: float) -> Iterator[Look]:
+def _obstacles(around: Surroundings, roots: FloatArray, fps: float) -> Iterator[Look]:
     """Yield the looks at obstacles that are stepped over, jumped over, ducked under or climbed."""
-    for obstacle in world.obstacles:
-        if obstacle.special:
-            yield from _at_obstacle(obstacle, roots, fps)
-
-
-def _at_obstacle(obstacle: Obstacle, roots: FloatArray, fps: float) -> Iterator[Look]:
-    low, high = obstacle.shape.heights
-    inside: BoolArray = distances(obstacle, roots[:, :2]) < _NEAR_OBSTACLE
-    height = low if low > 0.6 else min(high, 1.2)
-    for a, _ in stances(inside):
-        first, last = max(a - round(_BEFORE * fps), 0), a - round(_LEFT * fps)
-        if last - first > 2:
-            yield Look(first, last, np.array([*roots[a, :2], height]))
-
-
-def distances(obstacle: Obstacle, points: FloatArray) -> FloatArray:
-    """Return how far points (N, 2) are from the outline of an obstacle, 0 inside [m]; (N,)."""
-    outline = obstacle.shape.footprint()
-    away = shapely.distance(shapely.points(points), core_geometry(outline))
-    out: FloatArray = np.maximum(np.asarray(away, dtype=np.float64) - outline.radius, 0.0)
-    return out
+    for obstacle, near in around.special(roots[:, :2], _NEAR_OBSTACLE):
+        low, high = obstacle.shape.heights
+        height = low if low > 0.6 else min(high, 1.2)
+        for a, _ in stances(near):
+            first, last = max(a - round(_BEFORE * fps), 0), a - round(_LEFT * fps)
+            if last - first > 2:
+                yield Look(first, last, np.array([*roots[a, :2], height]))
 
 
 def _wrapped(angles: FloatArray) -> FloatArray:

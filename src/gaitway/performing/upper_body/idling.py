@@ -113,7 +113,7 @@ def arms(body: UpperBody, held: Sequence[Held], count: int) -> FloatArray:
     out = rotations.identity(count, len(body.joints))
     for one in held:
         some, rows = np.flatnonzero(one.weight > 0.0), one.taken.rows
-        out[np.ix_(some, rows)] = one.taken.turns(body, one.weight[some])
+        out[np.ix_(some, rows)] = one.taken.turns(one.weight[some])
     return out
 
 

@@ -5,7 +5,9 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -16,9 +18,10 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.performing.upper_body.crowd import Onlookers
-from gaitway.performing.upper_body.gaze import Gaze, distances, gaze_of
+from gaitway.performing.upper_body.gaze import Gaze, gaze_of
 from gaitway.performing.upper_body.idling import TakenPlaces, arms, bowed, drawn_ways, sway
 from gaitway.performing.upper_body.rig import UpperBody, missing_for_gaze, upper_body
+from gaitway.performing.upper_body.surroundings import Surroundings
 from gaitway.take.data import Layer
 from gaitway.take.model import Take
 from gaitway.world.world import World
@@ -37,8 +40,7 @@ _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
 
-@dataclass(frozen=True, eq=False)
-class UpperBodies:
+class UpperBodies(NamedTuple):
     """A take with upper bodies, and who has none."""
 
     take: Take
@@ -46,7 +48,9 @@ class UpperBodies:
     """One line for each skeleton that cannot look anywhere."""
 
 
-def with_upper_bodies(take: Take, world: World, *, seed: int = 0) -> UpperBodies:
+def with_upper_bodies(
+    take: Take, world: World, *, seed: int = 0, who: Sequence[str] | None = None
+) -> UpperBodies:
     """Let the characters of a take look where people look, stand as people stand, and swing arms of their own.
 
     Any take will do. Layers that it has stay; layers of this function are made anew.
@@ -55,18 +59,20 @@ def with_upper_bodies(take: Take, world: World, *, seed: int = 0) -> UpperBodies
         take: the take.
         world: its place.
         seed: seed of all that is drawn; each character draws by its name.
+        who: names of the characters that get a layer; None for all.
     """
     take = replace(take, layers=tuple(layer for layer in take.layers if layer.name != LAYER))
-    seen, places = Onlookers.of(take), TakenPlaces()
-    layers = [_layer(take, c, world, seen, places, seed) for c in range(len(take))]
+    seen, places, around = Onlookers.of(take), TakenPlaces(), Surroundings.of(world)
+    chosen = range(len(take)) if who is None else [take.index(name) for name in who]
+    layers = [_layer(take, c, around, seen, places, seed) for c in chosen]
     found = tuple(layer for layer in layers if layer is not None)
-    lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies == k).any()]
+    lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies[list(chosen)] == k).any()]
     remarks = tuple(f"skeleton '{s.name}': {missing_for_gaze(s)}; its upper body stays as its clips have it"
                     for s in lacking)  # fmt: skip
     return UpperBodies(replace(take, layers=(*take.layers, *found)) if found else take, remarks)
 
 
-def _layer(take: Take, character: int, world: World, seen: Onlookers, places: TakenPlaces, seed: int) -> Layer | None:
+def _layer(take: Take, character: int, around: Surroundings, seen: Onlookers, places: TakenPlaces, seed: int) -> Layer | None:
     body = upper_body(take.skeletons[int(take.bodies[character])])
     clip = take.clip(character)
     if body is None or len(clip) < 3:
@@ -74,15 +80,15 @@ def _layer(take: Take, character: int, world: World, seen: Onlookers, places: Ta
     rng = np.random.default_rng([seed, crc32(take.names[character].encode()), 18])
     start = take.start(character)
     rotated = clip.joint_transforms()[1]
-    gaze = gaze_of(clip, character, start, seen, world, take.goals[character], rng)
+    gaze = gaze_of(clip, character, start, seen, around, take.goals[character], rng)
     upright = _upright(body, rotated, clip.fps)
     vectors = np.zeros((len(clip), len(body.joints), 3))
     _look(body, clip, rotated, gaze, vectors)
-    calm = upright * (1.0 - _passing(world, clip))
+    calm = upright * (1.0 - _passing(around, clip))
     _swing(body, clip, rotated, gaze, calm, rng, vectors)
     vectors *= upright[:, None, None]
     turns = rotations.from_rotation_vector(vectors)
-    _stand(body, clip, gaze, character, start, float(take.ends[character]), world, seen, places, rng, turns, upright)
+    _stand(body, clip, gaze, character, start, around, seen, places, rng, turns, upright)
     turns = _packed(np.concatenate([turns, turns[-1:]]))
     return Layer(character, start, body.joints, turns, name=LAYER)
 
@@ -141,7 +147,7 @@ def _swing(
 
 
 def _stand(
-    body: UpperBody, clip: Clip, gaze: Gaze, character: int, start: float, end: float, world: World, seen: Onlookers,
+    body: UpperBody, clip: Clip, gaze: Gaze, character: int, start: float, around: Surroundings, seen: Onlookers,
     places: TakenPlaces, rng: np.random.Generator, turns: FloatArray, upright: FloatArray,
 ) -> None:  # fmt: skip
     """Add the life of a body that stands (in place)."""
@@ -155,7 +161,7 @@ def _stand(
         small = sway(body, start + np.arange(a, b) / fps, rng)
         place = clip.root_positions[a:b, :2].mean(axis=0)
         middle = np.array(clip.rotations[(a + b) // 2])
-        held = drawn_ways(body, middle, place, span, fps, a == 0, last, _room(world, place), character, seen, places, rng)
+        held = drawn_ways(body, middle, place, span, fps, a == 0, last, around.room(place), character, seen, places, rng)
         small[:, body.column("head")] += np.outer(bowed(held, b - a), body.axes[body.column("head"), 1])
         _companions(body, clip, gaze, (a, b), character, start, seen, small)
         moved = rotations.from_rotation_vector((fade * upright[a:b])[:, None, None] * small)
@@ -180,21 +186,12 @@ def _companions(
             small[:, row] += share * angle * body.axes[row, 2]
 
 
-def _room(world: World, place: FloatArray) -> float:
-    """Return the distance from a place to the next obstacle or the border [m]."""
-    x0, y0, x1, y1 = world.bounds
-    border = min(place[0] - x0, place[1] - y0, x1 - place[0], y1 - place[1])
-    found = [float(distances(obstacle, place[None])[0]) for obstacle in world.obstacles]
-    return min([float(border), *found])
-
-
-def _passing(world: World, clip: Clip) -> FloatArray:
+def _passing(around: Surroundings, clip: Clip) -> FloatArray:
     """Return how much a character is busy with a special obstacle, 0 to 1; (F,)."""
-    near = np.zeros(len(clip))
-    for obstacle in world.obstacles:
-        if obstacle.special:
-            near = np.maximum(near, distances(obstacle, clip.root_positions[:, :2]) < 0.4)
-    out: FloatArray = np.clip(2.5 * gaussian_filter1d(near, 0.5 * _NEAR_SPECIAL * clip.fps), 0.0, 1.0)
+    busy = np.zeros(len(clip))
+    for _, near in around.special(clip.root_positions[:, :2], 0.4):
+        busy = np.maximum(busy, near)
+    out: FloatArray = np.clip(2.5 * gaussian_filter1d(busy, 0.5 * _NEAR_SPECIAL * clip.fps), 0.0, 1.0)
     return out
 
 

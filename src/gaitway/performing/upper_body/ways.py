@@ -7,7 +7,7 @@ take them. Elbows point where they do when arms hang, unless told otherwise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from gaitway.motion.kinematics import forward_kinematics
 from gaitway.performing.upper_body.rig import UpperBody
 
 Place = tuple[float, float, float]
-_HAND = 0.09
-"""Distance from the wrist to the end of the hand and sleeves, which a reach includes [m]."""
+_HAND = 0.75
+"""Length of the hand, as a share of the forearm."""
+_THICK = 0.10
+"""What a reach includes besides: thickness of arms, and sway of the trunk [m]."""
 
 _MOST_BENT = np.radians(122.0)
 """Greatest angle of an elbow [rad]."""
@@ -110,10 +112,10 @@ class TakenWay:
     placed: FloatArray
     """The same when the way is taken. Vectors in between bend joints as joints bend; (A, 3)."""
     reach: float
-    """How far arms and hands reach from the root, along the floor [m]."""
+    """How far arms and hands reach from the root, along the floor, also on their way to their places [m]."""
 
 
-    def turns(self, body: UpperBody, weight: FloatArray) -> FloatArray:
+    def turns(self, weight: FloatArray) -> FloatArray:
         """Return the turns of the joints in their own frames for weights between 0 and 1 (F,); (F, A, 4)."""
         vectors = self.hanging + weight[:, None, None] * (self.placed - self.hanging)
         return rotations.multiply(
@@ -142,7 +144,6 @@ def taken(body: UpperBody, way: StandingWay, pose: FloatArray) -> TakenWay:
     trunk = float(shoulders[:, 2].mean() - hips[2])
     half = 0.5 * float(np.hypot(*(shoulders[0] - shoulders[1])[:2]))
     middle = 0.5 * (hips[:2] + shoulders[:, :2].mean(axis=0))
-    hands = []
     for side, sign, place, elbow in (
         ("left", 1.0, way.left, way.left_elbow), ("right", -1.0, way.right, way.right_elbow),
     ):  # fmt: skip
@@ -162,9 +163,22 @@ def taken(body: UpperBody, way: StandingWay, pose: FloatArray) -> TakenWay:
                 rows.append(row)
                 hanging.append(rotations.to_rotation_vector(rotations.multiply(rest, local[joint])))
                 placed.append(rotations.to_rotation_vector(rotations.multiply(rest, wanted)))
-        hands += points[1:].tolist()
-    reach = float(np.hypot(*np.array(hands)[:, :2].T).max()) + _HAND
-    return TakenWay(way, np.array(rows, np.int64), np.reshape(hanging, (-1, 3)), np.reshape(placed, (-1, 3)), reach)
+    own = TakenWay(way, np.array(rows, np.int64), np.reshape(hanging, (-1, 3)), np.reshape(placed, (-1, 3)), 0.0)
+    return replace(own, reach=_reach(body, own, local))
+
+
+def _reach(body: UpperBody, own: TakenWay, local: FloatArray) -> float:
+    """Return how far arms and hands reach from the root on their way from hanging to their places [m]."""
+    skeleton, weights = body.skeleton, np.linspace(0.0, 1.0, 7)
+    poses = np.repeat(local[None], len(weights), axis=0)
+    joints = body.joints[own.rows]
+    poses[:, joints] = rotations.multiply(poses[:, joints], own.turns(weights))
+    positions, _ = forward_kinematics(skeleton, np.zeros((len(weights), 3)), poses)
+    points = []
+    for side in ("left", "right"):
+        elbow, wrist = (positions[:, skeleton.roles[f"{side}_{part}"]] for part in ("elbow", "wrist"))
+        points += [elbow, wrist, wrist + _HAND * (wrist - elbow)]
+    return float(np.hypot(*np.concatenate(points)[:, :2].T).max()) + _THICK
 
 
 def _bent(points: FloatArray, target: FloatArray, pole: FloatArray) -> FloatArray:

@@ -1,0 +1,59 @@
+"""What characters of a take have around them: how much room there is, and what they must pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.world.footprint import core_geometry
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Outlines of the obstacles of a world, laid out once for all characters."""
+
+    bounds: tuple[float, float, float, float]
+    obstacles: tuple[Obstacle, ...]
+    outlines: tuple[shapely.Geometry, ...]
+    """Outline of each obstacle without its rounded edge."""
+    radii: FloatArray
+    """Radius of that edge [m]; (N,)."""
+
+    @staticmethod
+    def of(world: World) -> Surroundings:
+        """Return the surroundings that a world gives; movers are left out."""
+        prints = [obstacle.shape.footprint() for obstacle in world.obstacles]
+        kept = [k for k, outline in enumerate(prints) if not outline.empty]
+        outlines = tuple(core_geometry(prints[k]) for k in kept)
+        shapely.prepare(list(outlines))
+        radii = np.array([prints[k].radius for k in kept])
+        return Surroundings(world.bounds, tuple(world.obstacles[k] for k in kept), outlines, radii)
+
+    def room(self, place: FloatArray) -> float:
+        """Return the distance from a place (2,) to the next obstacle or to the border [m]."""
+        x0, y0, x1, y1 = self.bounds
+        border = float(min(place[0] - x0, place[1] - y0, x1 - place[0], y1 - place[1]))
+        if not self.outlines:
+            return border
+        away = np.asarray(shapely.distance(shapely.Point(place), np.array(self.outlines))) - self.radii
+        return min(border, float(away.min()))
+
+    def special(self, points: FloatArray, within: float) -> list[tuple[Obstacle, BoolArray]]:
+        """Return the special obstacles that are nearer to some points (N, 2) than this [m], and to which; (N,) each."""
+        low, high = points.min(axis=0) - within, points.max(axis=0) + within
+        found = []
+        for obstacle, outline, radius in zip(self.obstacles, self.outlines, self.radii.tolist(), strict=True):
+            if not obstacle.special:
+                continue
+            x0, y0, x1, y1 = outline.bounds
+            if x0 - radius > high[0] or y0 - radius > high[1] or x1 + radius < low[0] or y1 + radius < low[1]:
+                continue
+            near: BoolArray = np.asarray(shapely.distance(shapely.points(points), outline)) < within + radius
+            if near.any():
+                found.append((obstacle, near))
+        return found
