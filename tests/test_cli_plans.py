@@ -36,6 +36,23 @@ def test_a_scene_is_planned_and_audited(tmp_path: Path) -> None:
     gaitway("audit", take, scene)
 
 
+def test_upper_bodies_can_be_switched_off(tmp_path: Path) -> None:
+    scene, take = written(tmp_path, "5, 9"), tmp_path / "rooms.npz"
+    gaitway("plan", scene, "-o", take)
+    assert [layer.name for layer in load_take(take).layers] == ["upper body"] * 2
+    gaitway("plan", scene, "-o", take, "--no-upper-body")
+    assert load_take(take).layers == ()
+
+
+@pytest.mark.slow
+def test_a_body_that_cannot_look_is_told_in_a_line(tmp_path: Path) -> None:
+    scene, take = written(tmp_path, "5, 9"), tmp_path / "rooms.npz"
+    done = gaitway("plan", scene, "-o", take, "--library", "horse", "--json", code=3)
+    line = "skeleton 'horse': no joint known as left_hip, right_hip; its upper body stays as its clips have it"
+    assert done.stderr.splitlines()[-1] == f"note: {line}"
+    assert json.loads(done.stdout)["remarks"] == [line]
+
+
 def test_a_scene_is_planned_by_tree(tmp_path: Path) -> None:
     scene, take = written(tmp_path, "5, 9"), tmp_path / "rooms.npz"
     done = gaitway("plan", scene, "-o", take, "--planner", "tree")

@@ -49,6 +49,31 @@ def test_rows_say_how_everybody_fared() -> None:
     assert made.motion_seconds > 8.0 and made.seconds > 0.0
 
 
+def test_upper_bodies_are_layers_that_can_be_left_out() -> None:
+    two = [WALKER, {**WALKER, "name": "other", "start": [2, 6, 0], "goal": [17, 6], "plan": {"upper_body": False}}]
+    scene = scene_from_dict({**BARE, "characters": two})
+    made = plan_scene(scene, seed=5)
+    assert {(layer.name, layer.character) for layer in made.take.layers} == {("upper body", 0)}
+    assert made.remarks == ()
+    bare = plan_scene(scene, seed=5, upper_body=False).take
+    assert bare.layers == ()
+    assert len(bare.segments) == sum(len(plan.steps) for plan in made.crowd.plans.values()) + _stands(bare)
+    starts = bare.segments.start[bare.rows[:-1] + [_before(bare, c) for c in range(2)]]
+    assert starts[0] != starts[1]
+
+
+def _stands(take: gaitway.Take) -> int:
+    stand = [k for k, name in enumerate(take.behaviors) if name in ("stand", "wait")]
+    return int(np.isin(take.segments.behavior, stand).sum())
+
+
+def _before(take: gaitway.Take, character: int) -> int:
+    """Number of segments of standing before a character sets off."""
+    rows = slice(take.rows[character], take.rows[character + 1])
+    stand = [k for k, name in enumerate(take.behaviors) if name in ("stand", "wait")]
+    return int(np.argmin(np.isin(take.segments.behavior[rows], stand)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "reason"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
+from gaitway.behavior.starts import start_delays
 from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
 from gaitway.scene import Scene, scene_from_dict
@@ -223,3 +224,40 @@ def test_whose_steps_cannot_end_at_a_free_goal_stops_near_it() -> None:
     assert result.status is Status.PARTIAL and 0.3 < result.remaining < 2.0
     assert "nothing is in the way" in result.reason and "tolerance" in result.reason
     assert crowd.plans["a"].end_pose[0] > 0.0
+
+
+def test_those_who_start_together_set_off_one_after_another() -> None:
+    shares = start_delays([f"p-{k}" for k in range(12)], 5)
+    assert len(np.unique(shares)) == 12 and 0.0 <= shares.min() and shares.max() < 1.0
+    for cycle in (0.5, 1.0):
+        turns = np.exp(2j * np.pi * shares / cycle)
+        assert abs(turns.mean()) < 0.15  # by chance it is 0.26
+    assert start_delays([f"p-{k}" for k in range(12)], 5).tobytes() == shares.tobytes()
+    assert start_delays([f"p-{k}" for k in range(12)], 6).tobytes() != shares.tobytes()
+    assert start_delays(["alone"], 5).tolist() == [0.0]
+
+
+def test_how_far_starts_are_spread_is_asked_for(libraries: Mapping[LibraryRef, Library]) -> None:
+    people = [{"name": f"p-{k}", "start": [-5, 2 * k - 4, 0], "goal": [5, 2 * k - 4]} for k in range(4)]
+    firsts = {}
+    for spread in (None, 0.0, 5.0):
+        place = scene(people, **({} if spread is None else {"plan": {"start_spread": spread}}))
+        crowd = plan_crowd(place, libraries, seed=1)
+        assert crowd.failed == ()
+        firsts[spread] = [plan.steps[0].time for plan in crowd.plans.values()]
+    assert set(firsts[0.0]) == {0.0}
+    for spread, most in ((None, 2.0), (5.0, 5.0)):
+        assert len(set(firsts[spread])) == 4
+        assert 0.3 * most < max(firsts[spread]) - min(firsts[spread]) <= most
+
+
+def test_who_stands_where_a_mover_comes_sets_off_at_once(libraries: Mapping[LibraryRef, Library]) -> None:
+    mover = {
+        "cylinder": {"center": [0, 0], "radius": 0.4, "height": 2},
+        "path": [[0, -5, -7], [9, -5, 7]],
+        "name": "cart",
+    }
+    people = [{"name": f"p-{k}", "start": [-5 + 5 * k, 0, 0], "goal": [5, 2 * k - 2]} for k in range(2)]
+    crowd = plan_crowd(scene(people, movers=[mover]), libraries, seed=3)
+    assert crowd.plans["p-0"].steps[0].time == 0.0
+    assert crowd.plans["p-1"].steps[0].time > 0.0

@@ -12,7 +12,7 @@ from live_crowds import FRAME, crowd_in, ring
 
 
 def test_a_take_shows_what_was_played() -> None:
-    crowd = crowd_in()
+    crowd = crowd_in(upper_body=False)
     record = LiveRecord(crowd)
     starts, goals = ring(5, 4.0)
     crowd.add(starts, goals)

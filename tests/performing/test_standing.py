@@ -59,14 +59,15 @@ def test_two_do_not_stand_in_step(person: Library) -> None:
     assert [r.start for r in a[1:]] != [r.start for r in b[1:]]
 
 
-def test_a_span_is_filled_exactly(person: Library) -> None:
+def test_who_waits_to_set_off_stands_until_then_at_a_usual_pace(person: Library) -> None:
     standing = Standing.of(person)
     for span in (0.1, 0.9, 1.5, 7.3):
-        run = standing.between(1.0, 1.0 + span, np.random.default_rng(0))
+        run = standing.before(1.0, 1.0 + span, np.random.default_rng(0))
         last = run[-1]
         assert run[0].start == 1.0
-        assert last.start + last.clip.duration / last.speed == pytest.approx(1.0 + span)
-        assert all(0.5 < r.speed < 1.6 for r in run) or span < 0.9
+        assert last.start + (last.clip.duration - last.offset) / last.speed == pytest.approx(1.0 + span)
+        assert all(0.85 < r.speed < 1.15 and r.offset >= 0.0 for r in run)
+        assert all(r.offset == 0.0 for r in run[1:])
 
 
 def test_no_time_needs_no_clips(person: Library) -> None:

@@ -1,7 +1,7 @@
 """Steps that are not all of one length in time: what walks is played a little faster and slower, drawn by seed.
 
-Stride times of healthy adults vary by 1 to 5 % (Hausdorff 2005). Clips lie where they were planned, and every foot rests
-where it rested. Moments shift by a few hundredths of a second at most, and not at all where a character stands.
+Stride times of healthy adults vary by 1 to 5 % (Hausdorff 2005). Clips lie where they were planned, and every foot
+rests where it rested. Moments shift by a few hundredths of a second at most, and not at all where a character stands.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def _shifted(take: Take, walks: FloatArray, ends: FloatArray, start: FloatArray,
     begins = table.start + start
     halves = table.start + half + middle
     stops = ends + after
-    first = np.where(split, half * table.speed / (halves - begins), (ends - table.start) * table.speed / (stops - begins))
+    first = np.where(
+        split, half * table.speed / (halves - begins), (ends - table.start) * table.speed / (stops - begins)
+    )
     first = np.where((start == 0.0) & (after == 0.0) & ~split, table.speed, first)
     second = half * table.speed / np.where(split, stops - halves, 1.0)
     order = np.repeat(np.arange(len(table)), 1 + split)

@@ -1,7 +1,7 @@
 """Where live characters look and how they stand, on plain arrays: a few numbers for each, stepped with the crowd.
 
-Each character has a head that follows what it looks at as a spring does, without overshoot, and a trunk that follows the
-head. One that stands looks about, sways, and holds its arms in a way that none of those beside it has.
+Each character has a head that follows what it looks at as a spring does, without overshoot, and a trunk that follows
+the head. One that stands looks about, sways, and holds its arms in a way that none of those beside it has.
 """
 
 from __future__ import annotations
@@ -145,9 +145,7 @@ def _free_way(crowd: CrowdArrays, state: FloatArray, me: int, x: float, y: float
 
 
 @kernel(borrows=True, inner=True)
-def _spring(
-    state: FloatArray, me: int, column: int, target: float, rate: float, dt: float, fall: float
-) -> None:
+def _spring(state: FloatArray, me: int, column: int, target: float, rate: float, dt: float, fall: float) -> None:
     """Move an angle and its speed towards a target as a critically damped spring does, exactly for any step.
 
     `fall` is exp(-rate dt).

@@ -262,7 +262,11 @@ class LiveFrames:
         positions: FloatArray, turns: FloatArray, layers: tuple[IntArray, FloatArray, Single] | None = None,
     ) -> None:  # fmt: skip
         skeleton = self.skeleton
-        changed, channels, samples = layers or (read_only(np.empty(0, np.int64)), read_only(np.empty((0, 4))), _NO_SAMPLES)
+        changed, channels, samples = layers or (
+            read_only(np.empty(0, np.int64)),
+            read_only(np.empty((0, 4))),
+            _NO_SAMPLES,
+        )
         rows, times = read_only(who), read_only(np.full(len(who), float(time)))
         _kernels.evaluate(
             rows, rows, times, read_only(table), self.pool, changed, channels, samples, 1.0,

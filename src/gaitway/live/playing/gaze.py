@@ -82,9 +82,7 @@ class LiveGaze:
             raise ValueError("a way to stand that there is not")
         self._arrays.state[:] = state
 
-    def step(
-        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], now: float, dt: float
-    ) -> None:
+    def step(self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], now: float, dt: float) -> None:
         """Go on by a time that ends now [s]."""
         if self._wanted:
             self._look(body, crowd, self._handle, now, dt)

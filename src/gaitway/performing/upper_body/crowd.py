@@ -70,6 +70,14 @@ class Onlookers:
         found = np.flatnonzero(away < within)
         return found, np.array([self.groups[i] == self.groups[character] for i in found.tolist()], dtype=bool)
 
+    def apart(self, character: int, times: FloatArray) -> FloatArray:
+        """Return how far the next other root is from a character at some times [m]; infinity if it is alone; (N,)."""
+        away = self.places[:, :, :2] - self.places[character, :, :2]
+        far = np.hypot(away[..., 0], away[..., 1])
+        far[character] = np.inf
+        nearest = np.where(np.isnan(far), np.inf, far).min(axis=0)
+        return np.interp(times, self.times, np.minimum(nearest, 100.0))
+
     def room(self, character: int, begin: float, end: float) -> float:
         """Return the least distance of any other root from a character in a span of time [m]; infinity if alone."""
         a, b = self.index(begin), self.index(end) + 1

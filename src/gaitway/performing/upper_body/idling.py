@@ -27,7 +27,16 @@ _FREQUENCIES = np.array([0.13, 0.31, 0.74, 1.3])
 """Frequencies of sway, before each person's own rate [Hz]."""
 _SIZES = np.radians([2.2, 1.25, 0.62, 0.32])
 """Greatest angles of sway at these frequencies [rad]."""
-_ROLES = {"spine": 0.35, "chest": 0.4, "neck": 0.5, "head": 0.9, "shoulder": 1.5, "elbow": 1.9, "wrist": 1.7, "eye": 0.0}
+_ROLES = {
+    "spine": 0.35,
+    "chest": 0.4,
+    "neck": 0.5,
+    "head": 0.9,
+    "shoulder": 1.5,
+    "elbow": 1.9,
+    "wrist": 1.7,
+    "eye": 0.0,
+}
 """Share of the sway of each joint."""
 
 
@@ -55,38 +64,51 @@ class Held:
     """How far it is taken in each frame, 0 to 1; (F,)."""
 
 
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """Where and when a character stands."""
+
+    character: int
+    """Its number in the take."""
+    place: FloatArray
+    """Where its root is [m]; (2,)."""
+    span: tuple[float, float]
+    """Begin and end [s]."""
+    fps: float
+    """Rate of its frames [Hz]."""
+    first: bool
+    """Whether nothing comes before, so that a way may be held from the begin."""
+    last: bool
+    """Whether nothing comes after, so that a way may be held to the end."""
+    room: float
+    """Distance to the next obstacle [m]."""
+
+
 def drawn_ways(
-    body: UpperBody, pose: FloatArray, place: FloatArray, span: tuple[float, float], fps: float, first: bool, last: bool,
-    room: float, character: int, seen: Onlookers, places: TakenPlaces, rng: np.random.Generator,
-) -> list[Held]:  # fmt: skip
-    """Draw the ways in which a character stands in a span of time, other than those of its neighbours.
+    body: UpperBody, pose: FloatArray, spot: Spot, seen: Onlookers, places: TakenPlaces, rng: np.random.Generator
+) -> list[Held]:
+    """Draw the ways in which a character stands, other than those of its neighbours.
 
     Args:
         body: its upper body.
         pose: local rotations of its standing pose; (J, 4).
-        place: where it stands [m]; (2,).
-        span: begin and end [s].
-        fps: rate of the weights [Hz].
-        first: whether nothing comes before, so that a way may be held from the begin.
-        last: whether nothing comes after, so that a way may be held to the end.
-        room: distance to the next obstacle [m].
-        character: its number in the take.
+        spot: where and when it stands.
         seen: where all characters are.
         places: how others stand; the drawn ways are added.
         rng: generator of its own.
     """
-    begin, end = span
-    frames = np.arange(round((end - begin) * fps)) / fps
+    (begin, end), place = spot.span, spot.place
+    frames = np.arange(round((end - begin) * spot.fps)) / spot.fps
     out: list[Held] = []
-    at = float(rng.uniform(-1.5, 2.0) if first else rng.uniform(0.2, 2.5))
+    at = float(rng.uniform(-1.5, 2.0) if spot.first else rng.uniform(0.2, 2.5))
     while at < end - begin - 3.0:
         hold = float(rng.uniform(5.0, 14.0))
         until = min(at + hold, end - begin)
-        closed = last and until >= end - begin - 1.0
+        closed = spot.last and until >= end - begin - 1.0
         way = _draw(places.near(place, begin + max(at, 0.0), begin + until), rng)
         until = min(until, at + way.longest)
         ramp, back = rng.uniform(*_RAMP, 2)
-        alone = min(room, seen.room(character, begin + max(at, 0.0), begin + until) - _OTHERS)
+        alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
         own = taken(body, way, pose)
         if way.left is None and way.right is None:
             places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))

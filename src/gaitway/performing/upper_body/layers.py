@@ -6,7 +6,7 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from zlib import crc32
 
@@ -19,10 +19,10 @@ from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.gaze import Gaze, gaze_of
-from gaitway.performing.upper_body.idling import TakenPlaces, arms, bowed, drawn_ways, sway
+from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
 from gaitway.performing.upper_body.rig import UpperBody, missing_for_gaze, upper_body
 from gaitway.performing.upper_body.surroundings import Surroundings
-from gaitway.take.data import Layer
+from gaitway.take.data import Layer, Single
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -34,8 +34,10 @@ _QUICK = 0.22
 """Standard deviation of the filter that tells quick from slow turning [s]."""
 _UPRIGHT = (0.80, 0.93)
 """Cosines of the lean of a trunk between which the layer fades in."""
-_STEP = np.round(2.0**-15, 12)
+_STEP = 2.0**-15
 """Step of the samples, so that they pack well."""
+_WALLS, _OTHERS = (0.5, 0.9), (0.8, 1.2)
+"""Distances of the root from an obstacle, and from another root, between which trunk and arms become free [m]."""
 _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
@@ -48,9 +50,7 @@ class UpperBodies(NamedTuple):
     """One line for each skeleton that cannot look anywhere."""
 
 
-def with_upper_bodies(
-    take: Take, world: World, *, seed: int = 0, who: Sequence[str] | None = None
-) -> UpperBodies:
+def with_upper_bodies(take: Take, world: World, *, seed: int = 0, who: Sequence[str] | None = None) -> UpperBodies:
     """Let the characters of a take look where people look, stand as people stand, and swing arms of their own.
 
     Any take will do. Layers that it has stay; layers of this function are made anew.
@@ -61,129 +61,148 @@ def with_upper_bodies(
         seed: seed of all that is drawn; each character draws by its name.
         who: names of the characters that get a layer; None for all.
     """
-    take = replace(take, layers=tuple(layer for layer in take.layers if layer.name != LAYER))
-    seen, places, around = Onlookers.of(take), TakenPlaces(), Surroundings.of(world)
-    chosen = range(len(take)) if who is None else [take.index(name) for name in who]
-    layers = [_layer(take, c, around, seen, places, seed) for c in chosen]
-    found = tuple(layer for layer in layers if layer is not None)
-    lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies[list(chosen)] == k).any()]
-    remarks = tuple(f"skeleton '{s.name}': {missing_for_gaze(s)}; its upper body stays as its clips have it"
-                    for s in lacking)  # fmt: skip
-    return UpperBodies(replace(take, layers=(*take.layers, *found)) if found else take, remarks)
+    chosen = list(range(len(take))) if who is None else [take.index(name) for name in who]
+    old = tuple(layer for layer in take.layers if layer.name != LAYER or layer.character not in chosen)
+    take = replace(take, layers=old)
+    crowd = _Crowd(take, Surroundings.of(world), Onlookers.of(take), TakenPlaces(), seed)
+    layers = tuple(layer for c in chosen if (layer := _layer(crowd, c)) is not None)
+    lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies[chosen] == k).any()]
+    remarks = [
+        f"skeleton '{s.name}': {missing_for_gaze(s)}; its upper body stays as its clips have it" for s in lacking
+    ]
+    return UpperBodies(replace(take, layers=(*take.layers, *layers)) if layers else take, tuple(remarks))
 
 
-def _layer(take: Take, character: int, around: Surroundings, seen: Onlookers, places: TakenPlaces, seed: int) -> Layer | None:
-    body = upper_body(take.skeletons[int(take.bodies[character])])
-    clip = take.clip(character)
+@dataclass(frozen=True, eq=False)
+class _Crowd:
+    """What all characters share."""
+
+    take: Take
+    around: Surroundings
+    seen: Onlookers
+    places: TakenPlaces
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Person:
+    """One character while its layer is made."""
+
+    character: int
+    body: UpperBody
+    clip: Clip
+    start: float
+    """Time of the first frame [s]."""
+    world: FloatArray
+    """World rotations of all joints, as the clips have them; (F, J, 4)."""
+    gaze: Gaze
+    upright: FloatArray
+    """How upright the trunk is, 0 to 1; (F,)."""
+    free: FloatArray
+    """How much room there is to turn the trunk and to move the arms, 0 to 1; (F,)."""
+    rng: np.random.Generator
+
+
+def _layer(crowd: _Crowd, character: int) -> Layer | None:
+    take = crowd.take
+    body, clip = upper_body(take.skeletons[int(take.bodies[character])]), take.clip(character)
     if body is None or len(clip) < 3:
         return None
-    rng = np.random.default_rng([seed, crc32(take.names[character].encode()), 18])
-    start = take.start(character)
-    rotated = clip.joint_transforms()[1]
-    gaze = gaze_of(clip, character, start, seen, around, take.goals[character], rng)
-    upright = _upright(body, rotated, clip.fps)
+    rng = np.random.default_rng([crowd.seed, crc32(take.names[character].encode()), 18])
+    start, world = take.start(character), clip.joint_transforms()[1]
+    gaze = gaze_of(clip, character, start, crowd.seen, crowd.around, take.goals[character], rng)
+    upright, free = _upright(body, world, clip.fps), _free(crowd, character, clip, start)
+    person = _Person(character, body, clip, start, world, gaze, upright, free, rng)
     vectors = np.zeros((len(clip), len(body.joints), 3))
-    _look(body, clip, rotated, gaze, vectors)
-    calm = upright * (1.0 - _passing(around, clip))
-    _swing(body, clip, rotated, gaze, calm, rng, vectors)
-    vectors *= upright[:, None, None]
-    turns = rotations.from_rotation_vector(vectors)
-    _stand(body, clip, gaze, character, start, around, seen, places, rng, turns, upright)
-    turns = _packed(np.concatenate([turns, turns[-1:]]))
-    return Layer(character, start, body.joints, turns, name=LAYER)
+    _look(person, vectors)
+    _swing(person, 1.0 - _passing(crowd.around, clip), vectors)
+    turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
+    for span in gaze.stands:
+        _stand(crowd, person, span, turns)
+    return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
 
 
-def _look(body: UpperBody, clip: Clip, world: FloatArray, gaze: Gaze, vectors: FloatArray) -> None:
+def _look(person: _Person, vectors: FloatArray) -> None:
     """Turn trunk, neck and head to where the character looks (in place)."""
+    body, gaze, fps = person.body, person.gaze, person.clip.fps
     head = body.column("head")
-    ahead = rotations.rotate(world[:, body.joints[head]], body.axes[head, 0])
+    ahead = rotations.rotate(person.world[:, body.joints[head]], body.axes[head, 0])
     own = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
-    slow = gaussian_filter1d(own, _QUICK * clip.fps, mode="nearest")
-    wanted = gaze.yaw + _KEPT * (own - slow)
-    chest = gaze.chest
+    wanted = gaze.yaw + _KEPT * (own - gaussian_filter1d(own, _QUICK * fps, mode="nearest"))
     rest = (wanted - own + np.pi) % (2.0 * np.pi) - np.pi
     # nobody looks backward: there the clip's own head fades in
+    chest = person.free * gaze.chest
     rest = np.clip(rest, -1.2, 1.2) * np.clip((2.5 - np.abs(rest)) / 0.7, 0.0, 1.0) - chest
-    neck = body.column("neck")
-    spine = body.column("spine")
-    shares = {"head": 0.6 if neck >= 0 else 1.0, "neck": 0.4}
-    for role, share in shares.items():
-        row = body.column(role)
-        if row >= 0:
-            vectors[:, row] += np.outer(share * rest, body.axes[row, 2]) + np.outer(share * gaze.pitch, body.axes[row, 1])
-    for role, share in {"chest": 0.6 if spine >= 0 else 1.0, "spine": 0.4}.items():
-        row = body.column(role)
-        if row >= 0:
-            vectors[:, row] += np.outer(share * chest, body.axes[row, 2])
+    for first, second, share, yaw, pitch in (
+        ("neck", "head", 0.4, rest, gaze.pitch), ("spine", "chest", 0.4, chest, np.zeros(len(rest))),
+    ):  # fmt: skip
+        low, high = body.column(first), body.column(second)
+        parts = [(low, share), (high, 1.0 - share)] if low >= 0 else [(high, 1.0)]
+        for row, part in parts:
+            vectors[:, row] += np.outer(part * yaw, body.axes[row, 2]) + np.outer(part * pitch, body.axes[row, 1])
     for row in (k for k, role in enumerate(body.roles) if role == "eye"):
         vectors[:, row] += np.outer(gaze.eye_yaw, body.axes[row, 2]) + np.outer(gaze.eye_pitch, body.axes[row, 1])
 
 
-def _swing(
-    body: UpperBody, clip: Clip, world: FloatArray, gaze: Gaze, calm: FloatArray, rng: np.random.Generator,
-    vectors: FloatArray,
-) -> None:  # fmt: skip
+def _swing(person: _Person, calm: FloatArray, vectors: FloatArray) -> None:
     """Make arms swing and the head nod by a person's own measure, which changes from cycle to cycle (in place)."""
-    fps, count = clip.fps, len(clip)
+    body, rng, fps, count = person.body, person.rng, person.clip.fps, len(person.clip)
     apart, freer = rng.uniform(0.10, 0.28), 1.0 if rng.uniform() < 0.5 else -1.0
-    weight = calm * gaze.moving
+    weight = calm * person.gaze.moving
     for side, sign in (("left", 1.0), ("right", -1.0)):
         # one arm swings less; none swings much farther than in the clip, which has room for that
         factor = np.clip((-apart if sign == freer else 0.0) + 0.06 * _noise(count, 0.6 * fps, rng), -0.4, 0.05)
         for part in ("shoulder", "elbow"):
-            row = body.column(f"{side}_{part}")
-            if row < 0:
-                continue
-            turns = rotations.continuous(clip.rotations[:, body.joints[row]])
-            middle = rotations.normalize(gaussian_filter1d(turns, 0.75 * fps, axis=0, mode="nearest"))
-            away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(middle), turns))
-            vectors[:, row] += (weight * factor)[:, None] * away
+            if (row := body.column(f"{side}_{part}")) >= 0:
+                turns = rotations.continuous(person.clip.rotations[:, body.joints[row]])
+                middle = rotations.normalize(gaussian_filter1d(turns, 0.75 * fps, axis=0, mode="nearest"))
+                away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(middle), turns))
+                vectors[:, row] += (weight * factor)[:, None] * away
     row = body.column("head")
-    nose = rotations.rotate(world[:, body.joints[row]], body.axes[row, 0])
+    nose = rotations.rotate(person.world[:, body.joints[row]], body.axes[row, 0])
     pitch = -np.arcsin(np.clip(nose[:, 2], -1.0, 1.0))
     quick = pitch - gaussian_filter1d(pitch, 0.5 * fps, mode="nearest")
     own = rng.normal(0.0, 0.12) + 0.18 * _noise(count, 0.6 * fps, rng)
     vectors[:, row] += np.outer(weight * own * quick, body.axes[row, 1])
 
 
-def _stand(
-    body: UpperBody, clip: Clip, gaze: Gaze, character: int, start: float, around: Surroundings, seen: Onlookers,
-    places: TakenPlaces, rng: np.random.Generator, turns: FloatArray, upright: FloatArray,
-) -> None:  # fmt: skip
-    """Add the life of a body that stands (in place)."""
-    fps = clip.fps
-    for a, b in gaze.stands:
-        span = (start + a / fps, start + b / fps)
-        last = b >= len(clip) - 1
-        fade = ease(np.clip((np.arange(b - a) + 1) / (0.6 * fps), 0.0, 1.0)) if a > 0 else np.ones(b - a)
-        if not last:
-            fade = fade * ease(np.clip((b - a - np.arange(b - a)) / (0.6 * fps), 0.0, 1.0))
-        small = sway(body, start + np.arange(a, b) / fps, rng)
-        place = clip.root_positions[a:b, :2].mean(axis=0)
-        middle = np.array(clip.rotations[(a + b) // 2])
-        held = drawn_ways(body, middle, place, span, fps, a == 0, last, around.room(place), character, seen, places, rng)
-        small[:, body.column("head")] += np.outer(bowed(held, b - a), body.axes[body.column("head"), 1])
-        _companions(body, clip, gaze, (a, b), character, start, seen, small)
-        moved = rotations.from_rotation_vector((fade * upright[a:b])[:, None, None] * small)
-        turns[a:b] = rotations.multiply(turns[a:b], rotations.multiply(arms(body, held, b - a), moved))
-
-
-def _companions(
-    body: UpperBody, clip: Clip, gaze: Gaze, span: tuple[int, int], character: int, start: float, seen: Onlookers,
-    small: FloatArray,
-) -> None:  # fmt: skip
-    """Turn the trunk a little toward companions who stand near (in place)."""
+def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatArray) -> None:
+    """Add the life of a body that stands in a span of frames (in place)."""
     a, b = span
-    others, own = seen.near(character, start + a / clip.fps, start + b / clip.fps, 2.5)
+    body, clip, fps = person.body, person.clip, person.clip.fps
+    last, frames = b >= len(clip) - 1, np.arange(b - a)
+    fade = np.asarray(ease(np.clip((frames + 1) / (0.6 * fps), 0.0, 1.0))) if a > 0 else np.ones(b - a)
+    if not last:
+        fade = fade * ease(np.clip((b - a - frames) / (0.6 * fps), 0.0, 1.0))
+    small = sway(body, person.start + (a + frames) / fps, person.rng)
+    place = clip.root_positions[a:b, :2].mean(axis=0)
+    spot = Spot(
+        person.character, place, (person.start + a / fps, person.start + b / fps), fps, a == 0, last,
+        crowd.around.room(place),
+    )  # fmt: skip
+    held = drawn_ways(body, np.array(clip.rotations[(a + b) // 2]), spot, crowd.seen, crowd.places, person.rng)
+    head = body.column("head")
+    for row in (k for k, role in enumerate(body.roles) if role not in ("neck", "head")):
+        small[:, row] *= 0.2 + 0.8 * person.free[a:b, None]
+    small[:, head] += np.outer(bowed(held, b - a), body.axes[head, 1])
+    _face_companions(crowd.seen, person, span, small)
+    moved = rotations.from_rotation_vector((fade * person.upright[a:b])[:, None, None] * small)
+    turns[a:b] = rotations.multiply(turns[a:b], rotations.multiply(arms(body, held, b - a), moved))
+
+
+def _face_companions(seen: Onlookers, person: _Person, span: tuple[int, int], small: FloatArray) -> None:
+    """Turn the trunk a little toward companions who stand near (in place)."""
+    (a, b), fps, me = span, person.clip.fps, person.character
+    others, own = seen.near(me, person.start + a / fps, person.start + b / fps, 2.5)
     if not own.any():
         return
-    k = seen.index(start + 0.5 * (a + b) / clip.fps)
-    away = seen.places[others[own], k, :2].mean(axis=0) - seen.places[character, k, :2]
-    angle = np.arctan2(away[1], away[0]) - float(clip.headings()[(a + b) // 2])
+    k = seen.index(person.start + 0.5 * (a + b) / fps)
+    away = seen.places[others[own], k, :2].mean(axis=0) - seen.places[me, k, :2]
+    angle = np.arctan2(away[1], away[0]) - float(person.clip.headings()[(a + b) // 2])
     angle = float(np.clip((angle + np.pi) % (2.0 * np.pi) - np.pi, -0.9, 0.9))
     for role, share in (("spine", 0.12), ("chest", 0.16)):
-        if (row := body.column(role)) >= 0:
-            small[:, row] += share * angle * body.axes[row, 2]
+        if (row := person.body.column(role)) >= 0:
+            small[:, row] += np.outer(share * angle * person.free[a:b], person.body.axes[row, 2])
 
 
 def _passing(around: Surroundings, clip: Clip) -> FloatArray:
@@ -193,6 +212,15 @@ def _passing(around: Surroundings, clip: Clip) -> FloatArray:
         busy = np.maximum(busy, near)
     out: FloatArray = np.clip(2.5 * gaussian_filter1d(busy, 0.5 * _NEAR_SPECIAL * clip.fps), 0.0, 1.0)
     return out
+
+
+def _free(crowd: _Crowd, character: int, clip: Clip, start: float) -> FloatArray:
+    """Return how much room there is to turn the trunk and to move the arms, 0 to 1; (F,)."""
+    walls = crowd.around.clear(clip.root_positions[:, :2], _WALLS[1])
+    others = crowd.seen.apart(character, start + np.arange(len(clip)) / clip.fps)
+    shares = [(away - low) / (high - low) for away, (low, high) in ((walls, _WALLS), (others, _OTHERS))]
+    least = minimum_filter1d(np.clip(np.minimum(*shares), 0.0, 1.0), 2 * round(0.3 * clip.fps) + 1, mode="nearest")
+    return np.asarray(gaussian_filter1d(least, 0.15 * clip.fps, mode="nearest"))
 
 
 def _upright(body: UpperBody, world: FloatArray, fps: float) -> FloatArray:
@@ -207,13 +235,11 @@ def _upright(body: UpperBody, world: FloatArray, fps: float) -> FloatArray:
 
 def _noise(count: int, sigma: float, rng: np.random.Generator) -> FloatArray:
     """Return smooth noise of standard deviation 1; (F,)."""
-    white = rng.standard_normal(count + 1)[:count]
-    smooth = gaussian_filter1d(white, sigma, mode="wrap")
-    out: FloatArray = smooth * np.sqrt(2.0 * sigma * np.sqrt(np.pi))
-    return np.clip(out, -2.0, 2.0)
+    smooth = gaussian_filter1d(rng.standard_normal(count), sigma, mode="wrap")
+    return np.clip(smooth * np.sqrt(2.0 * sigma * np.sqrt(np.pi)), -2.0, 2.0)
 
 
-def _packed(turns: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def _packed(turns: FloatArray) -> Single:
     """Return turns in single precision and few digits, so that files stay small."""
     coarse = np.round(turns[..., 1:] / _STEP) * _STEP
     real = np.sqrt(1.0 - (coarse * coarse).sum(axis=-1, keepdims=True))

@@ -43,6 +43,19 @@ class Surroundings:
         away = np.asarray(shapely.distance(shapely.Point(place), np.array(self.outlines))) - self.radii
         return min(border, float(away.min()))
 
+    def clear(self, points: FloatArray, within: float) -> FloatArray:
+        """Return how far points (N, 2) are from the next obstacle that is no special one, at most `within` [m]; (N,)."""
+        out = np.full(len(points), within)
+        walls = [k for k, obstacle in enumerate(self.obstacles) if not obstacle.special]
+        if not walls:
+            return out
+        tree = shapely.STRtree([self.outlines[k] for k in walls])
+        spots, radii = shapely.points(points), self.radii[walls]
+        rows, found = tree.query(spots, predicate="dwithin", distance=within + float(radii.max()))
+        away = np.asarray(shapely.distance(spots[rows], tree.geometries[found])) - radii[found]
+        np.minimum.at(out, rows, np.maximum(away, 0.0))
+        return out
+
     def special(self, points: FloatArray, within: float) -> list[tuple[Obstacle, BoolArray]]:
         """Return the special obstacles that are nearer to some points (N, 2) than this [m], and to which; (N,) each."""
         low, high = points.min(axis=0) - within, points.max(axis=0) + within

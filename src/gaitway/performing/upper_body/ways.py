@@ -114,7 +114,6 @@ class TakenWay:
     reach: float
     """How far arms and hands reach from the root, along the floor, also on their way to their places [m]."""
 
-
     def turns(self, weight: FloatArray) -> FloatArray:
         """Return the turns of the joints in their own frames for weights between 0 and 1 (F,); (F, A, 4)."""
         vectors = self.hanging + weight[:, None, None] * (self.placed - self.hanging)
@@ -182,7 +181,7 @@ def _reach(body: UpperBody, own: TakenWay, local: FloatArray) -> float:
 
 
 def _bent(points: FloatArray, target: FloatArray, pole: FloatArray) -> FloatArray:
-    """Return shoulder, elbow and wrist of an arm whose wrist is at a target and whose elbow points to a pole; (3, 3)."""
+    """Return shoulder, elbow and wrist of an arm with its wrist at a target and its elbow toward a pole; (3, 3)."""
     shoulder = points[0]
     upper, lower = (float(np.linalg.norm(points[k + 1] - points[k])) for k in range(2))
     away = target - shoulder

@@ -1,0 +1,240 @@
+"""Upper bodies over a take: gaze, ways to stand, arms; and that nothing else changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gaitway.audit import audit_take, natural_report
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.library.behavior import Library
+from gaitway.motion.limits import violations
+from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.performing.upper_body import LAYER, WAYS, upper_body, with_upper_bodies
+from gaitway.performing.upper_body.ways import taken
+from gaitway.take.model import Take
+from gaitway.world import Box, Obstacle, World
+from hand_plans import plan_of
+
+EMPTY = World((-30.0, -30.0, 30.0, 30.0))
+AHEAD = ["start_walk", *["walk_forward"] * 6, "stop_walk"]
+TURNS = ["start_walk", "walk_forward", "walk_left_45", "walk_left_45", "walk_forward", "walk_right_45",
+         "walk_right_45", "walk_forward", "stop_walk"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def person() -> Library:
+    return load_cast("person", behaviors=["stand", "wait", *dict.fromkeys(AHEAD + TURNS)])
+
+
+@cache
+def _body_of(cast: str) -> Library:
+    return load_cast(cast)
+
+
+def walking(person: Library, *ways: tuple[str, list[str], tuple[float, float, float]], hold: float = 0.0) -> Take:
+    performers = []
+    for name, way, start in ways:
+        plan = plan_of(person, way, start)
+        performers.append(Performer(name, person, start, plan, goal=plan.end_pose[:2], radius=0.3))
+    return plans_to_take(EMPTY, performers, hold_until=hold)
+
+
+def standing(person: Library, places: list[tuple[float, float]], seconds: float) -> Take:
+    some = [Performer(f"who-{k}", person, (x, y, 0.0)) for k, (x, y) in enumerate(places)]
+    return plans_to_take(EMPTY, some, hold_until=seconds)
+
+
+def head_yaw(take: Take, character: int = 0) -> FloatArray:
+    """Directions of a head in the world [rad]; (F,)."""
+    clip = take.clip(character)
+    body = upper_body(clip.skeleton)
+    assert body is not None
+    row = body.column("head")
+    ahead = rotations.rotate(clip.joint_transforms()[1][:, body.joints[row]], body.axes[row, 0])
+    return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+
+
+def head_down(take: Take, character: int = 0) -> FloatArray:
+    """Angles of a head downward [rad]; (F,)."""
+    clip = take.clip(character)
+    head = clip.skeleton.roles["head"]
+    return -np.arcsin(rotations.rotate(clip.joint_transforms()[1][:, head], clip.skeleton.forward)[:, 2])
+
+
+def test_roots_legs_and_contacts_stay(person: Library) -> None:
+    take = walking(person, ("ada", TURNS, (0.0, 0.0, 0.0)), hold=20.0)
+    changed = with_upper_bodies(take, EMPTY, seed=3).take
+    before, after = take.clip(0), changed.clip(0)
+    assert before.root_positions.tobytes() == after.root_positions.tobytes()
+    moved = np.flatnonzero(rotations.angle_between(before.rotations, after.rotations).max(axis=0) > 1e-6)
+    legs = {j for role, j in person.skeleton.roles.items() if role.endswith(("hip", "knee", "ankle", "toe"))}
+    assert person.skeleton.roles["head"] in moved
+    assert not ({0, *legs} & set(moved.tolist()))
+    assert before.contacts is not None and after.contacts is not None
+    assert (before.contacts == after.contacts).all()
+    assert audit_take(changed, EMPTY).ok
+
+
+def test_heads_move_as_captured_people_move_them(person: Library) -> None:
+    take = walking(person, ("ada", TURNS, (0.0, 0.0, 0.0)), ("bob", AHEAD, (0.0, 9.0, 0.0)))
+    report = natural_report(with_upper_bodies(take, EMPTY, seed=3).take, EMPTY)
+    for name in ("head_speed", "head_speed_turning", "head_lead"):
+        assert report[name].measured, name
+        assert report[name].ok, (name, report[name].value)
+    assert 2.0 < report["head_lead"].value
+
+
+def test_glances_of_clips_are_taken_out(person: Library) -> None:
+    take = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)))
+    clips = []
+    for clip in take.clips:
+        turns = np.array(clip.rotations)
+        glance = 0.9 * np.sin(np.linspace(0.0, 2.0 * np.pi, len(clip)))
+        head = clip.skeleton.roles["head"]
+        turns[:, head] = rotations.multiply(turns[:, head], rotations.from_yaw(glance))
+        clips.append(replace(clip, rotations=turns))
+    glancing = replace(take, clips=tuple(clips))
+    calm = with_upper_bodies(glancing, EMPTY, seed=3).take
+    before, after = (natural_report(shown)["head_speed"].value for shown in (glancing, calm))
+    assert before > 100.0
+    assert after < 0.4 * before
+
+
+def test_who_comes_is_looked_at(person: Library) -> None:
+    far = 12.0
+    alone = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)))
+    both = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)), ("bob", AHEAD, (far, 1.3, np.pi)))
+    turned = []
+    for seed in range(6):
+        looks = head_yaw(with_upper_bodies(both, EMPTY, seed=seed).take)
+        plain = head_yaw(with_upper_bodies(alone, EMPTY, seed=seed).take)
+        turned.append(float((looks[: len(plain)] - plain[: len(looks)]).max()))
+    assert max(turned) > np.radians(8.0)
+    assert min(turned) > -np.radians(5.0)
+
+
+def test_an_obstacle_is_looked_at_before_it_is_passed(person: Library) -> None:
+    take = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)))
+    beam = Obstacle(Box((5.0, 0.0), (0.2, 3.0), height=0.3), "jump")
+    world = World(EMPTY.bounds, (beam,))
+    take = replace(take, goals=np.full((1, 4), np.nan))
+    looks, plain = (head_down(with_upper_bodies(take, w, seed=1).take) for w in (world, EMPTY))
+    there = int(np.argmax(take.clip(0).root_positions[:, 0] > 4.9))
+    more = np.degrees(looks - plain)
+    assert more[there - 40 : there - 12].max() > 8.0
+    assert np.abs(more[: there - 80]).max() < 1.0
+
+
+def test_a_rig_that_cannot_look_is_told_in_a_line_and_stays() -> None:
+    horse = _body_of("horse")
+    take = plans_to_take(EMPTY, [Performer("h", horse, (0.0, 0.0, 0.0))], hold_until=3.0)
+    done = with_upper_bodies(take, EMPTY)
+    assert done.take.layers == take.layers
+    assert done.remarks == (
+        "skeleton 'horse': no joint known as left_hip, right_hip; its upper body stays as its clips have it",
+    )
+
+
+def test_eyes_turn_where_there_are_any(person: Library) -> None:
+    base = person.skeleton
+    names = (*base.names, "LeftEye", "RightEye")
+    head = base.roles["head"]
+    skeleton = replace(
+        base, names=names, parents=np.append(base.parents, [head, head]),
+        offsets=np.vstack([base.offsets, [[0.08, 0.03, 0.08], [0.08, -0.03, 0.08]]]), rest_rotations=np.empty((0, 4)),
+        roles=dict(base.roles),
+    )  # fmt: skip
+    take = walking(person, ("ada", TURNS, (0.0, 0.0, 0.0)))
+    clips = [
+        replace(c, skeleton=skeleton, rotations=np.concatenate([c.rotations, rotations.identity(len(c), 2)], axis=1))
+        for c in take.clips
+    ]
+    seeing = replace(take, skeletons=(skeleton,), clips=tuple(clips))
+    (layer,) = with_upper_bodies(seeing, EMPTY, seed=3).take.layers
+    eyes = layer.turns[:, [layer.joints.tolist().index(names.index(name)) for name in ("LeftEye", "RightEye")]]
+    assert 0.05 < np.abs(eyes[..., 1:]).max() < 0.4
+
+
+def test_the_same_seed_gives_the_same_bytes(person: Library) -> None:
+    take = standing(person, [(0.0, 0.0), (1.5, 0.0)], 12.0)
+    one, same, other = (with_upper_bodies(take, EMPTY, seed=seed).take for seed in (4, 4, 5))
+    for a, b, c in zip(one.layers, same.layers, other.layers, strict=True):
+        assert a.turns.tobytes() == b.turns.tobytes() != c.turns.tobytes()
+    again = with_upper_bodies(one, EMPTY, seed=4).take
+    assert [layer.name for layer in again.layers] == [LAYER, LAYER]
+    assert again.layers[0].turns.tobytes() == one.layers[0].turns.tobytes()
+
+
+def test_who_stands_lives_and_no_two_alike(person: Library) -> None:
+    take = standing(person, [(1.6 * k, 0.0) for k in range(4)], 24.0)
+    changed = with_upper_bodies(take, EMPTY, seed=2).take
+    row = natural_report(changed)["standing_life"]
+    assert not natural_report(take)["standing_life"].ok
+    assert row.ok and 6.0 < row.value < 16.0
+    assert audit_take(changed, EMPTY).ok
+    poses = np.stack([changed.clip(c).rotations for c in range(4)])
+    hands = [person.skeleton.roles[f"{side}_elbow"] for side in ("left", "right")]
+    for a in range(4):
+        for b in range(a):
+            apart = rotations.angle_between(poses[a][:, hands], poses[b][:, hands]).max(axis=1)
+            assert (apart > np.radians(3.0)).mean() > 0.9
+
+
+def test_companions_are_faced(person: Library) -> None:
+    take = standing(person, [(0.0, 0.0), (0.0, 1.5)], 20.0)
+    apart = replace(take, names=("ada", "bob"))
+    together, alone = (with_upper_bodies(t, EMPTY, seed=6).take for t in (take, apart))
+    chest = person.skeleton.roles["chest"]
+
+    def facing(shown: Take, character: int) -> float:
+        ahead = rotations.rotate(shown.clip(character).joint_transforms()[1][:, chest], person.skeleton.forward)
+        return float(np.arctan2(ahead[:, 1], ahead[:, 0]).mean())
+
+    assert facing(together, 0) > facing(alone, 0) + np.radians(5.0)
+    assert facing(together, 1) < facing(alone, 1) - np.radians(5.0)
+
+
+def test_ways_to_stand_are_many_and_within_what_joints_do(person: Library) -> None:
+    assert len({way.name for way in WAYS}) == len(WAYS) >= 12
+    body, clip = upper_body(person.skeleton), person.clips["stand"]
+    assert body is not None
+    weights = np.linspace(0.0, 1.0, 9)
+    roles = person.skeleton.roles
+    for way in WAYS:
+        own = taken(body, way, clip.rotations[30])
+        turns = np.repeat(clip.rotations[30:31], len(weights), axis=0)
+        joints = body.joints[own.rows]
+        turns[:, joints] = rotations.multiply(turns[:, joints], own.turns(weights))
+        shown = replace(clip, root_positions=np.zeros((9, 3)), rotations=turns, contacts=None)
+        assert violations(shown).max() == 0.0, way.name
+        hands = shown.joint_positions()[:, [roles["left_wrist"], roles["right_wrist"]]]
+        moved = np.linalg.norm(hands[-1] - hands[0], axis=1) > 0.05
+        assert moved.tolist() == [way.left is not None, way.right is not None], way.name
+        assert np.hypot(*hands[..., :2].reshape(-1, 2).T).max() < own.reach
+
+
+def test_where_there_is_no_room_arms_hang(person: Library) -> None:
+    walls = tuple(Obstacle(Box((0.0, y), (6.0, 0.2), height=2.5)) for y in (-0.52, 0.52))
+    world = World(EMPTY.bounds, walls)
+    take = standing(person, [(0.0, 0.0)], 20.0)
+    narrow, wide = (with_upper_bodies(take, w, seed=2).take for w in (world, EMPTY))
+    elbows = [person.skeleton.roles[f"{side}_elbow"] for side in ("left", "right")]
+
+    def bent(shown: Take) -> float:
+        apart = rotations.angle_between(shown.clip(0).rotations[:, elbows], take.clip(0).rotations[:, elbows])
+        return float(np.degrees(apart.max()))
+
+    assert bent(wide) > 30.0
+    assert bent(narrow) < 20.0
+
+
+def test_arms_swing_by_a_persons_own_measure(person: Library) -> None:
+    take = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)), ("bob", AHEAD, (0.0, 9.0, 0.0)))
+    changed = with_upper_bodies(take, EMPTY, seed=3).take
+    assert natural_report(changed)["arm_difference"].value > natural_report(take)["arm_difference"].value + 5.0
