@@ -228,7 +228,7 @@ def test_whose_steps_cannot_end_at_a_free_goal_stops_near_it() -> None:
 
 def test_those_who_start_together_set_off_one_after_another() -> None:
     shares = start_delays([f"p-{k}" for k in range(12)], 5)
-    assert len(np.unique(shares)) == 12 and 0.0 <= shares.min() and shares.max() < 1.0
+    assert len(np.unique(shares)) == 12 and shares.min() >= 0.0 and shares.max() < 1.0
     for cycle in (0.5, 1.0):
         turns = np.exp(2j * np.pi * shares / cycle)
         assert abs(turns.mean()) < 0.15  # by chance it is 0.26

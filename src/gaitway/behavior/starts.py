@@ -92,8 +92,8 @@ def start_delays(names: Sequence[str], seed: int) -> FloatArray:
     if len(names) < 2:
         return np.zeros(len(names))
     rng = np.random.default_rng([seed, crc32("\n".join(names).encode())])
-    shares: FloatArray = (rng.permutation(len(names)) * _GOLDEN + rng.uniform()) % 1.0
-    return shares
+    shares = (rng.permutation(len(names)) * _GOLDEN + rng.uniform()) % 1.0
+    return np.asarray(shares, dtype=np.float64)
 
 
 def start_delay(share: float, spread: float) -> float:

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.motion.clip import Clip
 from gaitway.take.data import Segments
 from gaitway.take.model import Take
@@ -56,7 +56,7 @@ def with_own_rhythms(take: Take, *, seed: int = 0, who: Sequence[str] | None = N
     return replace(take, segments=_shifted(take, walks, ends, start, middle), rows=_rows(take, walks & (middle != 0.0)))
 
 
-def _shifted(take: Take, walks: FloatArray, ends: FloatArray, start: FloatArray, middle: FloatArray) -> Segments:
+def _shifted(take: Take, walks: BoolArray, ends: FloatArray, start: FloatArray, middle: FloatArray) -> Segments:
     """Return segments whose begins and middles are shifted; those with a shifted middle are split there."""
     table = take.segments
     after = np.append(start[1:], 0.0)
@@ -83,7 +83,7 @@ def _shifted(take: Take, walks: FloatArray, ends: FloatArray, start: FloatArray,
     )
 
 
-def _rows(take: Take, split: FloatArray) -> FloatArray:
+def _rows(take: Take, split: BoolArray) -> IntArray:
     added = np.concatenate([[0], np.cumsum(split)])
     return np.asarray(take.rows + added[take.rows])
 

@@ -76,7 +76,7 @@ class Onlookers:
         far = np.hypot(away[..., 0], away[..., 1])
         far[character] = np.inf
         nearest = np.where(np.isnan(far), np.inf, far).min(axis=0)
-        return np.interp(times, self.times, np.minimum(nearest, 100.0))
+        return np.asarray(np.interp(times, self.times, np.minimum(nearest, 100.0)))
 
     def room(self, character: int, begin: float, end: float) -> float:
         """Return the least distance of any other root from a character in a span of time [m]; infinity if alone."""

@@ -27,7 +27,7 @@ _PITCH = 0.45
 """Share of the angle downward by which the head turns."""
 _FARTHEST = np.radians(50.0)
 """Greatest angle between head and way or body [rad]."""
-_SMOOTH_WAY, _SMOOTH_TURN, _SMOOTH_LOOK = 0.4, 0.30, 0.24
+_SMOOTH_WAY, _SMOOTH_TURN, _SMOOTH_LOOK = 0.4, 0.30, 0.30
 """Standard deviations of the filters over the way, over the angle along it, and over glances [s]."""
 _MOVING, _STANDING = 0.5, 0.1
 """Speeds above which a direction of travel is sure, and below which a body stands [m/s]."""

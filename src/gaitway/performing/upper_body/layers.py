@@ -174,11 +174,11 @@ def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatAr
     fade = np.asarray(ease(np.clip((frames + 1) / (0.6 * fps), 0.0, 1.0))) if a > 0 else np.ones(b - a)
     if not last:
         fade = fade * ease(np.clip((b - a - frames) / (0.6 * fps), 0.0, 1.0))
-    small = sway(body, person.start + (a + frames) / fps, person.rng)
-    place = clip.root_positions[a:b, :2].mean(axis=0)
+    place, times = clip.root_positions[a:b, :2].mean(axis=0), person.start + (a + frames) / fps
+    small = sway(body, times, person.rng)
     spot = Spot(
         person.character, place, (person.start + a / fps, person.start + b / fps), fps, a == 0, last,
-        crowd.around.room(place),
+        min(crowd.around.room(place), float(crowd.around.from_movers(place[None], times).min())),
     )  # fmt: skip
     held = drawn_ways(body, np.array(clip.rotations[(a + b) // 2]), spot, crowd.seen, crowd.places, person.rng)
     head = body.column("head")
@@ -216,8 +216,9 @@ def _passing(around: Surroundings, clip: Clip) -> FloatArray:
 
 def _free(crowd: _Crowd, character: int, clip: Clip, start: float) -> FloatArray:
     """Return how much room there is to turn the trunk and to move the arms, 0 to 1; (F,)."""
-    walls = crowd.around.clear(clip.root_positions[:, :2], _WALLS[1])
-    others = crowd.seen.apart(character, start + np.arange(len(clip)) / clip.fps)
+    times, points = start + np.arange(len(clip)) / clip.fps, clip.root_positions[:, :2]
+    walls = np.minimum(crowd.around.clear(points, _WALLS[1]), crowd.around.from_movers(points, times))
+    others = crowd.seen.apart(character, times)
     shares = [(away - low) / (high - low) for away, (low, high) in ((walls, _WALLS), (others, _OTHERS))]
     least = minimum_filter1d(np.clip(np.minimum(*shares), 0.0, 1.0), 2 * round(0.3 * clip.fps) + 1, mode="nearest")
     return np.asarray(gaussian_filter1d(least, 0.15 * clip.fps, mode="nearest"))
@@ -236,7 +237,8 @@ def _upright(body: UpperBody, world: FloatArray, fps: float) -> FloatArray:
 def _noise(count: int, sigma: float, rng: np.random.Generator) -> FloatArray:
     """Return smooth noise of standard deviation 1; (F,)."""
     smooth = gaussian_filter1d(rng.standard_normal(count), sigma, mode="wrap")
-    return np.clip(smooth * np.sqrt(2.0 * sigma * np.sqrt(np.pi)), -2.0, 2.0)
+    out: FloatArray = np.clip(smooth * np.sqrt(2.0 * sigma * np.sqrt(np.pi)), -2.0, 2.0)
+    return out
 
 
 def _packed(turns: FloatArray) -> Single:

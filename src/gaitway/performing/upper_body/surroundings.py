@@ -9,7 +9,7 @@ import shapely
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.world.footprint import core_geometry
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, MoverPhase, Obstacle
 from gaitway.world.world import World
 
 
@@ -23,16 +23,21 @@ class Surroundings:
     """Outline of each obstacle without its rounded edge."""
     radii: FloatArray
     """Radius of that edge [m]; (N,)."""
+    movers: tuple[Mover, ...] = ()
+    sizes: tuple[float, ...] = ()
+    """Radius of a disc around each mover's place that covers it [m]."""
 
     @staticmethod
     def of(world: World) -> Surroundings:
-        """Return the surroundings that a world gives; movers are left out."""
+        """Return the surroundings that a world gives."""
         prints = [obstacle.shape.footprint() for obstacle in world.obstacles]
         kept = [k for k, outline in enumerate(prints) if not outline.empty]
         outlines = tuple(core_geometry(prints[k]) for k in kept)
         shapely.prepare(list(outlines))
         radii = np.array([prints[k].radius for k in kept])
-        return Surroundings(world.bounds, tuple(world.obstacles[k] for k in kept), outlines, radii)
+        sizes = tuple(max(_size(phase) for phase in mover.phases) for mover in world.movers)
+        obstacles = tuple(world.obstacles[k] for k in kept)
+        return Surroundings(world.bounds, obstacles, outlines, radii, tuple(world.movers), sizes)
 
     def room(self, place: FloatArray) -> float:
         """Return the distance from a place (2,) to the next obstacle or to the border [m]."""
@@ -44,7 +49,7 @@ class Surroundings:
         return min(border, float(away.min()))
 
     def clear(self, points: FloatArray, within: float) -> FloatArray:
-        """Return how far points (N, 2) are from the next obstacle that is no special one, at most `within` [m]; (N,)."""
+        """Return how far points (N, 2) are from the next obstacle but special ones, at most `within` [m]; (N,)."""
         out = np.full(len(points), within)
         walls = [k for k, obstacle in enumerate(self.obstacles) if not obstacle.special]
         if not walls:
@@ -54,6 +59,13 @@ class Surroundings:
         rows, found = tree.query(spots, predicate="dwithin", distance=within + float(radii.max()))
         away = np.asarray(shapely.distance(spots[rows], tree.geometries[found])) - radii[found]
         np.minimum.at(out, rows, np.maximum(away, 0.0))
+        return out
+
+    def from_movers(self, points: FloatArray, times: FloatArray) -> FloatArray:
+        """Return how far points (N, 2) are from the next mover at some times [s] (N,); infinity without any; (N,)."""
+        out = np.full(len(times), np.inf)
+        for mover, size in zip(self.movers, self.sizes, strict=True):
+            out = np.minimum(out, np.hypot(*(mover.pose(times)[:, :2] - points).T) - size)
         return out
 
     def special(self, points: FloatArray, within: float) -> list[tuple[Obstacle, BoolArray]]:
@@ -70,3 +82,12 @@ class Surroundings:
             if near.any():
                 found.append((obstacle, near))
         return found
+
+
+def _size(phase: MoverPhase) -> float:
+    """Return how far the shape of a mover reaches from its place [m]."""
+    outline = phase.shape.footprint()
+    if outline.empty:
+        return 0.0
+    x0, y0, x1, y1 = outline.bounds
+    return float(np.hypot(max(abs(x0), abs(x1)), max(abs(y0), abs(y1))))
