@@ -75,6 +75,11 @@ class Standing:
     def _durations(self) -> Sequence[float]:
         return [clip.duration for clip in self.clips]
 
+    def _drawn(self, rng: np.random.Generator) -> int:
+        """Draw a clip, long ones more often."""
+        share = np.array(self._durations) / sum(self._durations)
+        return int(rng.choice(len(share), p=share))
+
     def until(self, begin: float, end: float, rng: np.random.Generator, *, afresh: bool = False) -> list[Repeat]:
         """Draw clips from one time to another [s], the last one cut short, so that no two characters stand in step.
 
@@ -84,11 +89,10 @@ class Standing:
             rng: random number generator.
             afresh: whether nothing comes before, so that the first may begin anywhere.
         """
-        share = np.array(self._durations) / sum(self._durations)
         speed = float(rng.uniform(*_PACE))
         run: list[Repeat] = []
         while begin < end - 1e-6:
-            chosen = int(rng.choice(len(share), p=share))
+            chosen = self._drawn(rng)
             clip = self.clips[chosen]
             offset = float(rng.integers(len(clip) - 1)) / clip.fps if afresh and not run else 0.0
             run.append(Repeat(clip, self.behaviors[chosen], begin, offset, speed))
@@ -103,11 +107,10 @@ class Standing:
             end: time at which the next move begins [s].
             rng: random number generator.
         """
-        share = np.array(self._durations) / sum(self._durations)
         speed = float(rng.uniform(*_PACE))
         run: list[Repeat] = []
         while end > begin + 1e-6:
-            chosen = int(rng.choice(len(share), p=share))
+            chosen = self._drawn(rng)
             clip = self.clips[chosen]
             start = max(begin, end - clip.duration / speed)
             offset = max(clip.duration - (end - start) * speed, 0.0)
