@@ -32,7 +32,7 @@ _ROLES = {
     "chest": 0.4,
     "neck": 0.5,
     "head": 0.9,
-    "shoulder": 1.5,
+    "shoulder": 1.1,
     "elbow": 1.9,
     "wrist": 1.7,
     "eye": 0.0,
