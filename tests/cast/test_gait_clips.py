@@ -6,6 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gaitway.audit.natural.bands import BANDS
+from gaitway.audit.natural.gait import gait_figures
+from gaitway.audit.natural.upper_body import head_figures, standing_life
+from gaitway.audit.natural.way import way_of
 from gaitway.cast.person.gait.clips import locomotion_clips
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.performing import perform
@@ -14,6 +18,7 @@ from gaitway.cast.person.styles import STYLES, Style
 from gaitway.cast.recipes import CastClip
 from gaitway.core import planar, rotations
 from gaitway.core.errors import LibraryError
+from gaitway.motion import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import violations
 
@@ -209,3 +214,34 @@ def test_unknown_names_are_refused() -> None:
         Style.named("ada")
     assert Style.named("style-3") == STYLES[2]
     assert Style.draw(5) == Style.draw(5) != Style.draw(6)
+
+
+@cache
+def live_figures() -> dict[str, float]:
+    """Figures of naturalness of a walk, a jog, turns and a stand of the mean person, by the bands' names and units."""
+    names = ["walk_forward", "jog_forward", "walk_left_30", "stand"]
+    takes = {name: [e.clip for e in locomotion_clips(takes=3, behaviors=[name])] for name in names}
+    walk = takes["walk_forward"]
+    out: dict[str, float] = {}
+    for parts in (walk * 3, takes["jog_forward"] * 4, [*walk, *takes["walk_left_30"], *walk], takes["stand"]):
+        clip = concatenate(parts, overlap=False)
+        positions, world = clip.joint_transforms()
+        way = way_of(clip.root_positions)
+        figures = {**gait_figures(clip, way, positions, world), **head_figures(clip, way, world)}
+        if parts is takes["stand"]:
+            figures["standing_life"] = standing_life(clip, way)
+        out = {**figures, **out}
+    return {name: value * (100.0 if name in HUNDREDTHS else 1.0) for name, value in out.items()}
+
+
+HUNDREDTHS = ("step_width", "sway", "arm_difference")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["step_width", "sway", "trunk_pitch", "head_nod", "arm_difference", "jog_pelvis_yaw", "standing_life", "head_speed",
+     "head_speed_turning", "head_lead"],
+)  # fmt: skip
+def test_the_mean_person_is_as_lively_as_captured_ones(name: str) -> None:
+    band = next(b for b in BANDS if b.name == name)
+    assert band.low <= live_figures()[name] <= band.high

@@ -29,7 +29,7 @@ def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, li
     """
     rng = np.random.default_rng(seed)
     times = np.linspace(0.0, seconds, 512)
-    sway, limbs = wobble(times, 2, rng, 0.35) * np.array([0.010, 0.008]), wobble(times, 8, rng, 0.4)
+    sway, limbs = wobble(times, 2, rng, 0.35) * np.array([0.010, 0.008]), wobble(times, 12, rng, 0.6)
     glance, nod = _glances(times, rng, lively)
     shift = _weight_shift(times, rng, lively) * -carrying_side(style)
     sway[:, 1] += _SHIFT * shift
@@ -100,9 +100,12 @@ def _breathe(local: FloatArray, breath: FloatArray) -> None:
 
 
 def _drift(local: FloatArray, nod: FloatArray, limbs: FloatArray) -> None:
-    """Add small slow motions of head, trunk and arms."""
-    turn_joint(local, "Head", 0.015 * limbs[:, 0], nod + 0.015 * limbs[:, 1], 0.0)
-    turn_joint(local, "Spine1", 0.008 * limbs[:, 2], 0.0, 0.02 * limbs[:, 3])
+    """Add small slow motions of head, trunk and arms, as fast as captured people who stand have them."""
+    turn_joint(local, "Head", 0.03 * limbs[:, 0], nod + 0.045 * limbs[:, 1], 0.03 * limbs[:, 8])
+    turn_joint(local, "Neck", 0.0, 0.03 * limbs[:, 9], 0.03 * limbs[:, 8])
+    turn_joint(local, "Spine1", 0.02 * limbs[:, 2], 0.02 * limbs[:, 9], 0.05 * limbs[:, 3])
+    turn_joint(local, "Spine2", 0.015 * limbs[:, 2], 0.0, 0.04 * limbs[:, 3])
     for k, side in enumerate(("Left", "Right")):
-        turn_joint(local, side + "Arm", 0.0, 0.03 * limbs[:, 4 + k], 0.0)
-        turn_joint(local, side + "ForeArm", 0.0, 0.0, 0.04 * limbs[:, 6 + k])
+        turn_joint(local, side + "Arm", 0.05 * limbs[:, 10 + k], 0.10 * limbs[:, 4 + k], 0.0)
+        turn_joint(local, side + "ForeArm", 0.0, 0.05 * limbs[:, 10 + k], 0.14 * limbs[:, 6 + k])
+        turn_joint(local, side + "Hand", 0.10 * limbs[:, 4 + k], 0.0, 0.10 * limbs[:, 10 + k])

@@ -18,7 +18,7 @@ from gaitway.motion.clip import Clip
 
 Curve = Callable[[FloatArray], FloatArray]
 """A quantity over the clip, as a function of the share 0 to 1 of its duration."""
-GAZE_LEAD = 0.25
+GAZE_LEAD = 0.06
 """How long before the body the head turns [s]."""
 FADE = 0.3
 """How long wobble takes to grow at a clip's start and to die away at its end [s]."""

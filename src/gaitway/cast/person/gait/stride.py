@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from gaitway.cast.person.gait.standing import standing_pose
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.styles import Style
 from gaitway.core import planar, rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, owned
 
 FPS = 30.0
 """Rate of the built-in clips [Hz]."""
@@ -24,6 +25,22 @@ SPEEDS = {"stand": 0.0, "walk": 1.35, "jog": 2.8, "back": -0.8}
 SLOWEST = 0.75
 """Below this speed [m/s] a gait fades into standing."""
 NEUTRAL = Style()
+WALK_WIDTH = 0.036
+"""How much wider a walk is set than in the mean of captured people [m]; that mean crosses over where few people do."""
+LIVELINESS: dict[str, dict[str, tuple[float, float, float]]] = {
+    "walk": {
+        "sway": (1.0, 1.35, 1.0),
+        "Spine": (1.0, 2.6, 1.0),
+        "Spine1": (1.0, 2.6, 1.0),
+        "Spine2": (1.0, 2.6, 1.0),
+        "Neck": (1.0, 1.8, 1.0),
+        "Head": (1.0, 1.8, 1.0),
+        **{f"Left{part}": (0.92, 0.92, 0.92) for part in ("Shoulder", "Arm", "ForeArm")},
+        **{f"Right{part}": (1.06, 1.06, 1.06) for part in ("Shoulder", "Arm", "ForeArm")},
+    },
+    "jog": {"Hips": (1.0, 1.0, 4.4)},
+}
+"""Factors of `liveliness` by gait and joint, about x (roll), y (pitch) and z (turn); "sway" is along, aside and up."""
 
 Edit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray | None]
 """`edit(rotations, time, phase)`: changes local rotations (F, J, 4) in place, may return a lift of the pelvis (F,) [m].
@@ -116,16 +133,21 @@ def locomote(
 def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return channels (F, C), both feet's timings (F, 2, 3) and the pelvis yaw to take away (F,) of the mixed gaits."""
     model = GaitModel.load()
-    own, gain, stand = style.vector(model), style.gain(), standing_pose(style).vector
+    own, stand = style.vector(model), standing_pose(style).vector
     size, frames = np.abs(controls.speed), len(controls.speed)
     channels, timing, facing = np.zeros((frames, len(stand))), np.zeros((frames, 2, 3)), np.zeros(frames)
-    for gait, weight in gait_weights(controls.speed, controls.jog).items():
+    weights = gait_weights(controls.speed, controls.jog)
+    for gait, weight in weights.items():
         if weight.any():
-            channels += weight[:, None] * model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
-            facing += weight * _squaring(gait, style, controls.phase)
+            gain = style.gain() * liveliness(gait)
+            moved = model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
+            squaring = _squaring(gait, style, controls.phase)
+            _square_chest(moved, gait, squaring)
+            channels += weight[:, None] * moved
+            facing += weight * squaring
             for k, sign in enumerate((1.0, -1.0)):
                 timing[:, k] += weight[:, None] * model.timings(gait, size, sign * controls.turn, own)
-    channels += style.posture()
+    channels += style.posture() + weights["walk"][:, None] * spread_legs(WALK_WIDTH)
     share = smooth_step(size, 0.0, SLOWEST) if controls.moving is None else controls.moving
     return stand + share[:, None] * (channels - stand), timing, share * facing
 
@@ -138,13 +160,48 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
     model, at = GaitModel.load(), hub_phase(gait, style)
     speed = np.array([abs(SPEEDS[gait])])
     own = style.vector(model)
-    pelvis = model.channels(gait, np.array([at]), speed, np.zeros(1), own, gain=style.gain())[0, 3:6]
+    gain = style.gain() * liveliness(gait)
+    pelvis = model.channels(gait, np.array([at]), speed, np.zeros(1), own, gain=gain)[0, 3:6]
     ahead = rotations.rotate(
         rotations.multiply(model.base[0], rotations.from_rotation_vector(pelvis)), np.array([1.0, 0.0, 0.0])
     )
     away = (phase - at + 0.25) % 1.0 - 0.25
     near = np.where(away < 0.25, np.cos(np.pi * away / 0.5) ** 2, -(np.cos(np.pi * (away - 0.5) / 0.5) ** 2))
     return np.asarray(np.arctan2(ahead[1], ahead[0]) * near)
+
+
+@cache
+def liveliness(gait: str) -> FloatArray:
+    """Return the factor on what each channel of a gait does about its mean; (C,).
+
+    The mean of many people moves less than any of them, since their phases and habits differ. These factors give back
+    what the mean lost: sway, pitching, nodding and turning as far as those of one captured person, and unequal arms.
+    """
+    names = [person_skeleton().names[j] for j in moving_joints()]
+    out = np.ones(3 + 3 * len(names))
+    for name, factors in LIVELINESS.get(gait, {}).items():
+        first = 0 if name == "sway" else 3 + 3 * names.index(name)
+        out[first : first + 3] = factors
+    return owned(out, "liveliness", (len(out),))
+
+
+def _square_chest(channels: FloatArray, gait: str, squaring: FloatArray) -> None:
+    """Turn the spine against what the pelvis turns beyond the fitted gait (in place); the chest stays as it was.
+
+    Args:
+        channels: Channels of the gait; (F, C).
+        gait: Its name.
+        squaring: Turn of the pelvis that is taken away later [rad]; (F,).
+    """
+    names = [person_skeleton().names[j] for j in moving_joints()]
+    extra = (channels[:, 5] - squaring) * (1.0 - 1.0 / liveliness(gait)[5])
+    for name in ("Spine", "Spine1", "Spine2"):
+        channels[:, 5 + 3 * names.index(name)] -= extra / 3.0
+
+
+def spread_legs(width: float) -> FloatArray:
+    """Return what sets the feet `width` [m] farther apart, as channels of the gait model; (C,)."""
+    return replace(NEUTRAL, width=width).posture()
 
 
 def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
