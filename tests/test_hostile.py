@@ -92,7 +92,7 @@ def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
 @needs_hostile
 def test_a_deep_tree_never_reaches_a_kernel() -> None:
     moves = TreeRecipe(library=LibraryRef("person")).moves()
-    with pytest.raises(FormatError, match=r"damaged tree \(node 251\)"):
+    with pytest.raises(FormatError, match=r"damaged tree \(node 251\)|tree of another library"):
         load_tree(HOSTILE / "deep.gwtree", moves)
 
 

@@ -250,7 +250,7 @@ class TestCharacters:
     @pytest.mark.parametrize(("depth", "clean"), [(0.005, True), (0.0095, True), (0.0105, False), (0.04, False)])
     def test_side_by_side(self, depth: float, clean: bool) -> None:
         still = take_with(track(words=STAND))
-        axes = segments(still)[::10]
+        axes = segments(still)
         low, high = 0.2, 1.5
         for _ in range(14):
             middle = 0.5 * (low + high)
@@ -471,7 +471,7 @@ class TestMotion:
         take = take_with(track(words=STAND))
         report = audit_take(bent(take, "left_elbow", over), OPEN)
         assert violated(report) == (set() if clean else {"limits"})
-        assert report["limits"].worst.value == pytest.approx(over, abs=0.25)
+        assert report["limits"].worst.value == pytest.approx(over, abs=0.5)  # arms of who stands move meanwhile
         assert report["limits"].worst.part == "LeftForeArm"
 
     def test_a_knee_that_bends_backwards(self) -> None:

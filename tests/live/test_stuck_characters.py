@@ -80,7 +80,7 @@ def test_searches_know_of_things_that_move() -> None:
     crowd = crowd_in(World(NARROW.bounds, NARROW.obstacles, movers=(mover,)))
     crowd.add([START], [GOAL])
     nearest = math.inf
-    for _ in range(round(50.0 / FRAME)):
+    for _ in range(round(90.0 / FRAME)):
         crowd.step(FRAME)
         nearest = min(nearest, math.dist(crowd.poses().root_positions[0, :2], mover.pose(crowd.time)[:2]))
     assert crowd.counts.searches > 0

@@ -83,7 +83,7 @@ def test_somebody_who_comes_by_later_is_named(libraries: Mapping[LibraryRef, Lib
     bob = traffic.enroll("bob")
     x, y = beyond(plan, 0.0, 0.0)
     traffic.add_plan(
-        bob, plan_of(prepared.library, WALK, (x - 2.0, y + 0.6, 0.0), 20.0), prepared.table, prepared.discs
+        bob, plan_of(prepared.library, WALK, (x - 2.0, y + 0.7, 0.0), 20.0), prepared.table, prepared.discs
     )
     told = exact_arrival(prepared, traffic, plan, (x, y + 0.3))
     assert isinstance(told, str) and "'bob' is in the way" in told, "who stands there would be walked over"
