@@ -62,7 +62,9 @@ def walkers(library: Library, seed: int = 0, planner: str = "tree") -> Planned:
 
 
 def played(planned: Planned) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(step.clip.partition("~")[0] for step in plan.steps) for name, plan in planned.crowd.plans.items()}
+    return {
+        name: tuple(step.clip.partition("~")[0] for step in plan.steps) for name, plan in planned.crowd.plans.items()
+    }
 
 
 def test_a_tree_is_the_same_with_twins_and_its_file_stays_good(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ _SLOWEST = 0.5
 """Least speed of a gait [m/s]; slower behaviours do not serve to get anywhere."""
 _TURN = 0.5
 """Cost of turning [m/rad]."""
-_CHANGE = 0.5
+_CHANGE = 0.1
 """Cost of a change of gait, such as a start or a stop [m]."""
 
 
@@ -64,13 +64,27 @@ def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
         ends, share = {behavior.start, behavior.end}, _FASTER
         mean = means[behavior.name]
         if behavior.obstacle is None and len(ends) == 2:
-            # who must jog to jump over a fence is not kept from it by what the change itself costs
-            share = _SLOWER if ends <= paces.keys() else _FASTER
-            mean = mean if ends <= paces.keys() else max(mean, *(paces.get(state, 0.0) for state in ends))
+            if ends <= paces.keys() and _needed(library, ends, paces):
+                share = _SLOWER
+            else:
+                mean = max(mean, *(paces.get(state, 0.0) for state in ends))
         ratio = math.log(max(mean, 1e-9) / preferred)
         slow = _SLOWER * -ratio if behavior.name in gaits else 0.0
         weights[behavior.name] = 1.0 + (share * ratio if ratio > 0.0 else slow)
     return weights
+
+
+def _needed(library: Library, ends: set[str], paces: Mapping[str, float]) -> bool:
+    """Return whether the faster of two gaits passes a kind of obstacle that the slower one does not.
+
+    Who must jog to jump over any fence is not kept from it by what the change of gait itself costs.
+    """
+    slower, faster = sorted(ends, key=lambda state: paces[state])
+    kinds = {
+        state: {b.obstacle for b in library.graph.behaviors if b.start == state and b.obstacle is not None}
+        for state in ends
+    }
+    return not kinds[faster] <= kinds[slower]
 
 
 def _is_gait(behavior: Behavior) -> bool:

@@ -17,6 +17,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
+from gaitway.motion.limits import clamp, joint_limits, violations
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.gaze import Gaze, gaze_of
 from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
@@ -119,7 +120,20 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
     for span in gaze.stands:
         _stand(crowd, person, span, turns)
+    turns = _within_limits(clip, body, turns)
     return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
+
+
+def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray:
+    """Return turns (F, K, 4) that take no joint beyond its limits, or no farther than the clip itself does."""
+    own, local = clip.rotations[:, body.joints], np.array(clip.rotations)
+    local[:, body.joints] = rotations.multiply(own, turns)
+    shown, limits = replace(clip, rotations=local, contacts=None), joint_limits(clip.skeleton)
+    beyond = violations(shown, limits)[:, body.joints] > violations(clip, limits)[:, body.joints]
+    if not beyond.any():
+        return turns
+    held = rotations.multiply(rotations.conjugate(own), clamp(shown, limits).rotations[:, body.joints])
+    return np.where(beyond[..., None], held, turns)
 
 
 def _look(person: _Person, vectors: FloatArray) -> None:
