@@ -42,7 +42,7 @@ def test_people_walk_by_tree_around_walls_and_one_another() -> None:
     by_search = plan_scene(made.scene, planner="behavior")
     assert by_search.found_by == {"A*": 5} and by_search.take.facts["planner"] == "behavior"
     costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
-    assert costs[0] < 1.1 * costs[1]
+    assert costs[0] < 1.15 * costs[1]
 
 
 def test_the_same_scene_and_seed_give_the_same_take() -> None:
@@ -113,4 +113,4 @@ def test_ready_scenes_by_tree_pass_the_audit(name: str, seed: int) -> None:
     by_search = plan_scene(load_scene(name), seed=seed, planner="behavior")
     assert not by_search.failed
     costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
-    assert costs[0] < 1.1 * costs[1]
+    assert costs[0] < 1.15 * costs[1]

@@ -434,7 +434,8 @@ class _CrowdPlanner:
     def _relaxed(self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False) -> RelaxedPlan:
         """Draw a plan straight if its character may; the character must not be in the traffic."""
         prepared = member.prepared
-        if not member.character.plan.relax:
+        if not member.character.plan.relax or member.character.library.file:
+            # captured clips are not bent: their feet would slide by more than the audit allows
             return unrelaxed(prepared, plan)
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         return relaxed(prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on)

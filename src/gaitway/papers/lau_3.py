@@ -113,9 +113,10 @@ def _row(name: str, cast: str, planned: Planned, violations: int) -> dict[str, A
 
 
 def _tree(planned: Planned) -> str:
-    """Say which characters pass the tree before it falls, and which jump over it."""
+    """Say which characters pass the tree before it falls, and which go over it."""
     words = []
     for name, plan in planned.crowd.plans.items():
-        jumps = [step.time for step in plan.steps if "jump" in step.behavior]
-        words.append(f"{name} jumps at {jumps[0]:.1f} s" if jumps else f"{name} passes before")
+        graph = planned.crowd.libraries[name].graph
+        over = [step.time for step in plan.steps if graph[step.behavior].obstacle == "jump"]
+        words.append(f"{name} goes over it at {over[0]:.1f} s" if over else f"{name} passes before")
     return f"falling tree, which lies from {TREE_DOWN:g} s on: {', '.join(words)}"

@@ -33,6 +33,8 @@ _KEPT = 0.5
 """Share of the quick turning of a clip's own head, of each step, that is kept."""
 _QUICK = 0.22
 """Standard deviation of the filter that tells quick from slow turning [s]."""
+_SOFT = 0.06
+"""Standard deviation of the filter that lets a head begin and end its turns softly [s]."""
 _UPRIGHT = (0.80, 0.93)
 """Cosines of the lean of a trunk between which the layer fades in."""
 _STEP = 2.0**-15
@@ -125,11 +127,16 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
 
 
 def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray:
-    """Return turns (F, K, 4) that take no joint beyond its limits, or no farther than the clip itself does."""
+    """Return turns (F, K, 4) that take no arm beyond its limits, unless the clip itself does.
+
+    The gaze has limits of its own. A head that is held at a limit would stop too suddenly.
+    """
     own, local = clip.rotations[:, body.joints], np.array(clip.rotations)
     local[:, body.joints] = rotations.multiply(own, turns)
     shown, limits = replace(clip, rotations=local, contacts=None), joint_limits(clip.skeleton)
-    beyond = violations(shown, limits)[:, body.joints] > violations(clip, limits)[:, body.joints]
+    arms = np.array([role not in ("neck", "head", "eye") for role in body.roles])
+    kept = arms & (violations(clip, limits)[:, body.joints] == 0.0).all(axis=0)
+    beyond = (violations(shown, limits)[:, body.joints] > 0.0) & kept
     if not beyond.any():
         return turns
     held = rotations.multiply(rotations.conjugate(own), clamp(shown, limits).rotations[:, body.joints])
@@ -154,6 +161,8 @@ def _look(person: _Person, vectors: FloatArray) -> None:
         parts = [(low, share), (high, 1.0 - share)] if low >= 0 else [(high, 1.0)]
         for row, part in parts:
             vectors[:, row] += np.outer(part * yaw, body.axes[row, 2]) + np.outer(part * pitch, body.axes[row, 1])
+    for row in (k for k, role in enumerate(body.roles) if role in ("neck", "head")):
+        vectors[:, row] = gaussian_filter1d(vectors[:, row], _SOFT * fps, axis=0, mode="nearest")
     for row in (k for k, role in enumerate(body.roles) if role == "eye"):
         vectors[:, row] += np.outer(gaze.eye_yaw, body.axes[row, 2]) + np.outer(gaze.eye_pitch, body.axes[row, 1])
 

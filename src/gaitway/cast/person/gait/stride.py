@@ -139,10 +139,10 @@ def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple
     weights = gait_weights(controls.speed, controls.jog)
     for gait, weight in weights.items():
         if weight.any():
-            gain = style.gain() * liveliness(gait)
+            gain = style.gain() * liveliness(gait, style)
             moved = model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
             squaring = _squaring(gait, style, controls.phase)
-            _square_chest(moved, gait, squaring)
+            _square_chest(moved, gait, style, squaring)
             channels += weight[:, None] * moved
             facing += weight * squaring
             for k, sign in enumerate((1.0, -1.0)):
@@ -160,7 +160,7 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
     model, at = GaitModel.load(), hub_phase(gait, style)
     speed = np.array([abs(SPEEDS[gait])])
     own = style.vector(model)
-    gain = style.gain() * liveliness(gait)
+    gain = style.gain() * liveliness(gait, style)
     pelvis = model.channels(gait, np.array([at]), speed, np.zeros(1), own, gain=gain)[0, 3:6]
     ahead = rotations.rotate(
         rotations.multiply(model.base[0], rotations.from_rotation_vector(pelvis)), np.array([1.0, 0.0, 0.0])
@@ -171,30 +171,32 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
 
 
 @cache
-def liveliness(gait: str) -> FloatArray:
+def liveliness(gait: str, style: Style = NEUTRAL) -> FloatArray:
     """Return the factor on what each channel of a gait does about its mean; (C,).
 
     The mean of many people moves less than any of them, since their phases and habits differ. These factors give back
     what the mean lost: sway, pitching, nodding and turning as far as those of one captured person, and unequal arms.
+    In a jog, styles turn the pelvis more than the mean already.
     """
     names = [person_skeleton().names[j] for j in moving_joints()]
     out = np.ones(3 + 3 * len(names))
     for name, factors in LIVELINESS.get(gait, {}).items():
         first = 0 if name == "sway" else 3 + 3 * names.index(name)
-        out[first : first + 3] = factors
+        out[first : first + 3] = np.sqrt(factors) if gait == "jog" and style != NEUTRAL else factors
     return owned(out, "liveliness", (len(out),))
 
 
-def _square_chest(channels: FloatArray, gait: str, squaring: FloatArray) -> None:
+def _square_chest(channels: FloatArray, gait: str, style: Style, squaring: FloatArray) -> None:
     """Turn the spine against what the pelvis turns beyond the fitted gait (in place); the chest stays as it was.
 
     Args:
         channels: Channels of the gait; (F, C).
         gait: Its name.
+        style: Style of the person.
         squaring: Turn of the pelvis that is taken away later [rad]; (F,).
     """
     names = [person_skeleton().names[j] for j in moving_joints()]
-    extra = (channels[:, 5] - squaring) * (1.0 - 1.0 / liveliness(gait)[5])
+    extra = (channels[:, 5] - squaring) * (1.0 - 1.0 / liveliness(gait, style)[5])
     for name in ("Spine", "Spine1", "Spine2"):
         channels[:, 5 + 3 * names.index(name)] -= extra / 3.0
 
