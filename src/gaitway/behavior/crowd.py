@@ -15,7 +15,7 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, RelaxedRun, relaxed, unrelaxed
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, RelaxedRun, feet_stay, relaxed, unrelaxed
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
@@ -434,8 +434,7 @@ class _CrowdPlanner:
     def _relaxed(self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False) -> RelaxedPlan:
         """Draw a plan straight if its character may; the character must not be in the traffic."""
         prepared = member.prepared
-        if not member.character.plan.relax or member.character.library.file:
-            # captured clips are not bent: their feet would slide by more than the audit allows
+        if not (member.character.plan.relax and feet_stay(prepared)):
             return unrelaxed(prepared, plan)
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         return relaxed(prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on)

@@ -45,6 +45,10 @@ class ContactLimits:
     """Width of the filter over positions before speeds are taken [s]; more is quieter and later."""
 
 
+STILL = 0.0005
+"""Farthest that a foot moves in a frame while it stays exactly in place [m]; captured feet slide farther."""
+
+
 def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
     """Return heel, ball and toe of both feet, placed by the T-pose of any humanoid.
 
@@ -249,3 +253,15 @@ def _tip(skeleton: Skeleton, toe: int, world: FloatArray, places: FloatArray) ->
 def _unit(v: FloatArray) -> FloatArray:
     length = float(np.linalg.norm(v))
     return np.asarray(v / length) if length > 1e-9 else np.array([1.0, 0.0, 0.0])
+
+
+def contact_slip(clip: Clip) -> float:
+    """Return the farthest that a resting contact point moves from one frame to the next on the floor plan [m].
+
+    Wheels do not count. It is infinite where contacts are not known.
+    """
+    if clip.contacts is None:
+        return float("inf")
+    moved = np.linalg.norm(np.diff(clip.contact_positions()[..., :2], axis=0), axis=-1)
+    rolls = np.array([point.rolls for point in clip.skeleton.contact_points], dtype=bool)
+    return float(moved[clip.contacts[1:] & clip.contacts[:-1] & ~rolls].max(initial=0.0))

@@ -14,6 +14,7 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.take.data import Segments
 from gaitway.take.model import Take
 
@@ -35,6 +36,8 @@ def with_own_rhythms(take: Take, *, seed: int = 0, who: Sequence[str] | None = N
         seed: seed of what is drawn; each character draws by its name.
         who: names of the characters; None for all.
     """
+    if any(contact_slip(clip) > STILL for clip in take.clips):
+        return take  # a captured foot that slides while it rests would be seen in the air at another moment
     table, count = take.segments, len(take.segments)
     ends = np.append(table.start[1:], 0.0)
     ends[take.rows[1:] - 1] = take.ends

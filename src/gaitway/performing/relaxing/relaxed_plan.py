@@ -16,6 +16,7 @@ import numpy as np
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
@@ -91,6 +92,15 @@ def relaxed(
         relaxing.relax(first, end)
     result = replace(plan, steps=tuple(steps), end_pose=relaxing.end_pose)
     return RelaxedPlan(result, tuple(relaxing.runs), Swept.joined(swept) if swept else None)
+
+
+def feet_stay(prepared: PreparedLibrary) -> bool:
+    """Return whether feet that are down stay exactly where they are in all clips of a library.
+
+    Captured feet slide a little. Bent, they would slide by more than the audit allows.
+    """
+    clips = prepared.library.clips.values()
+    return prepared.part("feet stay", lambda: all(contact_slip(clip) <= STILL for clip in clips))
 
 
 def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:

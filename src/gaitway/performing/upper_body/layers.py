@@ -127,7 +127,7 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
 
 
 def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray:
-    """Return turns (F, K, 4) that take no arm beyond its limits, unless the clip itself does.
+    """Return turns (F, K, 4) that take no arm beyond its limits; an arm that its clip takes beyond them stays as it is.
 
     The gaze has limits of its own. A head that is held at a limit would stop too suddenly.
     """
@@ -135,8 +135,11 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
     local[:, body.joints] = rotations.multiply(own, turns)
     shown, limits = replace(clip, rotations=local, contacts=None), joint_limits(clip.skeleton)
     arms = np.array([role not in ("neck", "head", "eye") for role in body.roles])
-    kept = arms & (violations(clip, limits)[:, body.joints] == 0.0).all(axis=0)
-    beyond = (violations(shown, limits)[:, body.joints] > 0.0) & kept
+    before, after = (violations(each, limits)[:, body.joints] for each in (clip, shown))
+    kept = (before == 0.0).all(axis=0)
+    worse = arms & ~kept & (after > before).any(axis=0)
+    turns = np.where(worse[:, None], np.array([1.0, 0.0, 0.0, 0.0]), turns)
+    beyond = (after > 0.0) & arms & kept
     if not beyond.any():
         return turns
     held = rotations.multiply(rotations.conjugate(own), clamp(shown, limits).rotations[:, body.joints])
