@@ -95,8 +95,8 @@ def test_somebody_on_the_line_is_kept_clear_of(libraries: Mapping[LibraryRef, Li
     traffic.add_standing(bob, placed_discs((x, y - np.sign(y) * 0.75, 0.0), [(0.0, 0.0, 0.2)]), 0.0)
     planned, careful = unrelaxed(prepared, plan).swept, drawn(prepared, traffic, plan).swept
     assert straight.swept is not None and planned is not None and careful is not None
-    assert traffic.meets(straight.swept) >= 0
-    assert traffic.meets(planned) < 0 and traffic.meets(careful) < 0
+    assert traffic.met_by(straight.swept) == "bob"
+    assert traffic.met_by(planned) is None and traffic.met_by(careful) is None
 
 
 def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:

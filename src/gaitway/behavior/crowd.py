@@ -15,7 +15,7 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, RelaxedRun, feet_stay, relaxed, unrelaxed
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, feet_stay, relaxed, unrelaxed
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
@@ -137,13 +137,13 @@ class _PlanningRound:
     plans: dict[str, Plan] = field(default_factory=dict)
     results: dict[str, SearchResult] = field(default_factory=dict)
     bent: dict[str, Mapping[str, Clip]] = field(default_factory=dict)
-    drawn: dict[str, tuple[RelaxedRun, ...]] = field(default_factory=dict)
-    """Runs of steps that are drawn straight, by character; their clips are bent when the best round is known."""
+    drawn: dict[str, RelaxedPlan] = field(default_factory=dict)
+    """Plans that are drawn straight, by character; their clips are bent when the best round is known."""
 
     def clips(self, name: str) -> dict[str, Clip]:
         """Bend the clips of a character's plan, and return all that are not its library's, by name."""
-        drawn = (clip for run in self.drawn.get(name, ()) for clip in run.clips())
-        return {clip.name: clip for clip in drawn} | dict(self.bent.get(name, {}))
+        drawn = self.drawn[name].clips() if name in self.drawn else {}
+        return drawn | dict(self.bent.get(name, {}))
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -440,7 +440,7 @@ class _CrowdPlanner:
         return relaxed(prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on)
 
     def _add(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, drawn: RelaxedPlan) -> None:
-        found.drawn[member.name] = drawn.runs
+        found.drawn[member.name] = drawn
         self._wait(member, traffic)
         if drawn.swept is not None:
             traffic.add_swept(member.owner, drawn.swept)

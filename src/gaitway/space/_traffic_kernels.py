@@ -104,7 +104,7 @@ def swept_hit(
     starts: IntArray,
     slots: IntArray,
 ) -> int:
-    """Return the first of some groups of discs that meets anything in its slots, or -1.
+    """Return the owner that the first of some groups of discs meets in its slots, or -1 if none meets any.
 
     Args:
         traffic_handle: the traffic.
@@ -119,8 +119,9 @@ def swept_hit(
             if group_hit(traffic, slot, around[group, 0], around[group, 1], around[group, 2], -1) < 0:
                 continue
             for disc in range(starts[group], starts[group + 1]):
-                if group_hit(traffic, slot, discs[disc, 0], discs[disc, 1], discs[disc, 2], -1) >= 0:
-                    return group
+                met = group_hit(traffic, slot, discs[disc, 0], discs[disc, 1], discs[disc, 2], -1)
+                if met >= 0:
+                    return int(traffic.groups[met, OWNER])
     return -1
 
 

@@ -144,17 +144,12 @@ class Traffic:
         """Add what an owner covers over time."""
         self._add(owner, swept)
 
-    def meets(self, swept: Swept) -> int:
-        """Return the first group of something swept that meets anything in the traffic; -1 for none."""
-        return int(
-            swept_hit(
-                ArrayHandle(self.arrays),
-                read_only(swept.around),
-                read_only(swept.discs),
-                read_only(swept.starts),
-                read_only(swept.slots),
-            )
-        )
+    def met_by(self, swept: Swept) -> str | None:
+        """Return the name of the owner that something swept meets first, or None."""
+        around, discs = read_only(swept.around), read_only(swept.discs)
+        starts, slots = read_only(swept.starts), read_only(swept.slots)
+        owner = int(swept_hit(ArrayHandle(self.arrays), around, discs, starts, slots))
+        return self.names[owner] if owner >= 0 else None
 
     def add_standing(
         self, owner: int, discs: npt.ArrayLike, start: float, end: float = math.inf, kind: str | None = None

@@ -13,11 +13,12 @@ from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.performing.arrival.bent_steps import Arrival, arrivals
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.space._traffic_kernels import first_slot, stay_hit
 from gaitway.space.fields import WorldFields
+from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.traffic import Traffic, placed_discs
+from gaitway.space.traffic import Traffic, placed_discs, swept_step
 
 TRIES = 3
 """Number of bent plans that are tested."""
@@ -104,26 +105,8 @@ def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, stan
         near = np.flatnonzero(fields.clearance(swept[:, :2]) < swept[:, 2])
         if len(near):
             return fields.blame(swept[near[:1], :2])[0]
-    return _met(exact, traffic, table, discs) or _stood_on(plan, traffic, placed_discs(plan.end_pose, standing), fields)
-
-
-def _met(exact: ExactArrival, traffic: Traffic, table: ActionTable, discs: BodyDiscs) -> str | None:
-    """Return the name of a character or mover that the bent steps meet, or None."""
-    arrays = traffic.arrays
-    for step in exact.plan.steps[exact.arrival.first :]:
-        action = _row(table, step.clip)
-        rows = range(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
-        around = placed_discs(step.pose, discs.window_around[rows.start : rows.stop])
-        for window, (x, y, reach) in zip(rows, around.tolist(), strict=True):
-            begin, end = (step.time + discs.window_times[window]).tolist()
-            for slot in range(int(first_slot(begin)), int(end_slot(end))):
-                if traffic_hit(arrays, slot, x, y, reach, -1) < 0:
-                    continue
-                for u, v, r in placed_discs(step.pose, _part(discs.timed, discs.timed_starts, window)).tolist():
-                    owner = int(traffic_hit(arrays, slot, u, v, r, -1))
-                    if owner >= 0:
-                        return traffic.names[owner]
-    return None
+    bent = Swept.joined([swept_step(step, table, discs) for step in plan.steps[exact.arrival.first :]])
+    return traffic.met_by(bent) or _stood_on(plan, traffic, placed_discs(plan.end_pose, standing), fields)
 
 
 def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields) -> str | None:

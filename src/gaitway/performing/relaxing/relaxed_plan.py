@@ -218,7 +218,7 @@ class _Relaxing:
     def _blocked(self, swept: Swept) -> bool:
         """Return whether something swept touches an obstacle or anybody else."""
         near = self.prepared.fields.clearance(swept.discs[:, :2]) < swept.discs[:, 2]
-        return bool(near.any()) or self.traffic.meets(swept) >= 0
+        return bool(near.any()) or self.traffic.met_by(swept) is not None
 
     def _keep(
         self, first: int, steps: Sequence[PlanStep], knots: IntArray, bend: Bend, carried: Sequence[Swept]
