@@ -79,6 +79,7 @@ def small_table(acts: Sequence[Act]) -> ActionTable:
         end_state=np.array([states.index(act.end) for act in acts]),
         idle=idle,
         quiet=idle,
+        on_foot=np.zeros(count, dtype=bool),
         rest=np.array([any(act.start == s and i for act, i in zip(acts, idle, strict=True)) for s in states]),
         behavior=np.arange(count),
         moves=np.array([poses[-1] for poses in samples]),

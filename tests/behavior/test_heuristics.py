@@ -41,7 +41,8 @@ def table_of(actions: list[tuple[str, str, float, float, float, float]]) -> Acti
     idle = (starts == ends) & (np.abs(moves) < 0.01).all(axis=1)
     return ActionTable(
         behaviors=names, clips=names, kinds=(), states=states, behavior=np.arange(count), start_state=starts,
-        end_state=ends, idle=idle, quiet=idle, rest=np.isin(np.arange(len(states)), starts[idle]), moves=moves,
+        end_state=ends, idle=idle, quiet=idle, on_foot=np.zeros(count, dtype=bool),
+        rest=np.isin(np.arange(len(states)), starts[idle]), moves=moves,
         frames=np.full(count, 30), durations=np.ones(count), costs=np.array([a[5] for a in actions]),
         rises=np.zeros(count), kind=np.full(count, -1), pass_times=np.full(count, np.nan),
         sample_starts=np.arange(count + 1), samples=np.zeros((count, 3)), sample_times=np.zeros(count),

@@ -199,7 +199,7 @@ def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) ->
     walks = [seen[name] for name in prepared.library.graph["walk_forward"].clips]
     assert min(walks) > 0 or tolerance < 0.1
     exact = drawn(prepared, rows, 1, shift=False)
-    assert np.array_equal(exact, rows), "none of them is a twin of another"
+    assert np.array_equal(exact[:, :5], rows), "none of them is a twin of another"
 
 
 def test_a_search_draws_all_clips_evenly_and_waits_by_any() -> None:

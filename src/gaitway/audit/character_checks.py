@@ -134,21 +134,23 @@ def pops(
     """Return sudden changes of speed as multiples of the usual ones: one finding for each moment, or the greatest.
 
     What a source clip does itself, at the very frames that are played, is not held against the take, up to a change of
-    a joint's turn in 1/30 s by `most_deg`; beyond it is the fault of the library, however usual it is there. The second
-    result is the greatest that is not held against the take, with its clip for an obstacle.
+    a joint's turn in 1/30 s by `most_deg`; beyond it is the fault of the library, however usual it is there. Who walks
+    faster than its clip moves its limbs faster: bars grow with the square of that speed. The second result is the
+    greatest that is not held against the take, with its clip for an obstacle.
     """
     if len(walker.clip) <= 2:
         return [], None
     scale = np.append(usual[0], usual[1])
     shares = np.column_stack([turn_steps(walker.clip), root_steps(walker.clip)]) / scale
     most = np.append(np.radians(most_deg * TURN_HZ) / usual[0], np.inf)
-    bars = np.minimum(bar, most) + np.zeros(shares.shape)
-    blamed, names = bars, [*walker.clip.skeleton.names, "root"]
     excused, played = None, Played(walker.take, walker.index)
+    hurry = played.faster(walker.times)[1:-1, None] ** 2  # changes of speed grow with the square of the speed
+    bars = np.minimum(bar * hurry, most) + np.zeros(shares.shape)
+    blamed, names = bars, [*walker.clip.skeleton.names, "root"]
     if (shares > bars).any():
-        blamed = _FAITHFUL * played.own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
-        bars = np.minimum(np.maximum(bar, blamed), most)
-        own = np.where((shares > bar) & (shares <= bars), shares, 0.0)
+        blamed = _FAITHFUL * hurry * played.own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
+        bars = np.minimum(np.maximum(bar * hurry, blamed), most)
+        own = np.where((shares > bar * hurry) & (shares <= bars), shares, 0.0)
         at, joint = (int(i) for i in np.unravel_index(np.argmax(own), own.shape))
         if own[at, joint] > 0.0:
             found = _finding("continuity", walker, at + 1, 0, names[joint], float(own[at, joint]), bar, None)

@@ -26,6 +26,9 @@ TURN_HZ = 30.0
 """Turns are told as degrees in one frame of this rate, whatever the rate of a take [Hz]."""
 _LEVEL = 0.03
 """Depth under the first floor of a clip below which a planted point stands on another floor [m]."""
+_FASTER = 1.3
+"""Greatest speed at which a clip may be played, as people walk faster and slower; what is played faster still is held
+against the take."""
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 """Changes of speed that are too small to be seen in a joint [rad/s] or root [m/s]; clips with hardly any motion do not
 forbid them."""
@@ -141,6 +144,11 @@ class Played:
             frames = np.round(self._clip_times(k, times[rows]) * sources[clip].fps).astype(np.int64)
             out[rows] = np.maximum(out[rows], values[np.clip(frames, 0, len(values) - 1)])
         return out
+
+    def faster(self, times: FloatArray) -> FloatArray:
+        """Return how many times as fast as its clip a character moves at the take's frames, from 1 to `_FASTER`."""
+        rows = np.clip(np.searchsorted(self.starts, times + 1e-9) - 1, 0, len(self.starts) - 1)
+        return np.asarray(scipy.ndimage.maximum_filter1d(np.clip(self.speeds[rows], 1.0, _FASTER), 3, mode="nearest"))
 
     def clip_at(self, time: float) -> int:
         """Number of the clip that plays at a time."""

@@ -20,6 +20,7 @@ from gaitway.behavior._search_memory_kernels import (
     KEY,
     LEAST,
     LEAST_AT_REST,
+    MOST_SLOWED,
     NEAREST,
     NO_MORE,
     NODE_COST,
@@ -59,6 +60,7 @@ from gaitway.space._check_kernels import (
     FIRST_ACTION,
     FIRST_FOLLOWER,
     FIRST_STATIC,
+    MOST_STRETCH,
     MOVE_TURN,
     MOVE_X,
     MOVE_Y,
@@ -119,6 +121,12 @@ _SPAN = 1024
 """Entries of the table that a search begins with; a small table stays in the processor's cache."""
 LONGEST_WAIT = 60
 """Most resting clips that a character plays before an action."""
+_DELAYS = (0.25, 0.5, 0.8, 1.2, 1.7, 2.4)
+"""How much later a character tries to come to where it would be in the way of others [s]."""
+_GENTLY = 2.0
+"""How many times as much as needed steps together could be slowed down, if there are enough of them."""
+_LATER = 0.4
+"""Cost of a second that a character loses by walking slower [m/s]; standing still costs more."""
 _FOREMOST = 0.25
 """Blockers are noted only at nodes whose estimate is at most this much above the least."""
 _TURN = 2.0 * math.pi
@@ -206,7 +214,7 @@ def passes(
                 note(memory, SPECIAL, x, y, special)
             return LATER
     if busy:
-        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave)
+        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave, 1.0)
         if group >= 0:
             if noted:
                 note(memory, TRAFFIC, x, y, traffic.groups[group, OWNER])
@@ -228,7 +236,7 @@ def stands(
     )
     while stood[STOOD] < waits and stood[NO_MORE] == 0:
         t = states[node, NODE_TIME] + stood[STOOD] * library.actions[rest, DURATION]
-        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave) < 0
+        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave, 1.0) < 0
         stood[0 if free else 1] += 1
     return bool(stood[STOOD] >= waits)
 
@@ -302,6 +310,80 @@ def add(
         nearest[LEAST_AT_REST], counts[RESTING] = h, node
 
 
+@kernel(borrows=True, inner=True, shared=True)
+def slowed_down(
+    library: ActionArrays, traffic: TrafficArrays, memory: SearchMemory, query: FloatArray, node: int, delay: float
+) -> int:
+    """Add nodes that come to where a node is, but later by a delay [s], since the steps before it are slower.
+
+    As many of the last steps are slowed down alike as it takes, and more if there are, so that none gets very slow. The
+    new nodes are not in the queue.
+
+    Returns:
+        The new node at the same place, or -1 if the steps cannot be slowed down so much, or would meet somebody.
+    """
+    states, links, actions, chain, counts = memory.states, memory.links, library.actions, memory.slowed, memory.counts
+    spare, count, first = 0.0, 0, node
+    while spare < _GENTLY * delay and count < MOST_SLOWED:
+        a, parent = links[first, ACTION], links[first, PARENT]
+        if parent < 0 or links[first, WAITS] > 0 or actions[a, MOST_STRETCH] == 1.0:
+            break
+        spare += actions[a, MOST_STRETCH] * actions[a, DURATION] - states[first, NODE_TIME] + states[parent, NODE_TIME]
+        chain[count], count, first = first, count + 1, parent
+    if spare < delay or counts[NODES] + count >= len(states):
+        return -1
+    share, t, nodes = delay / spare, states[first, NODE_TIME], counts[NODES]
+    for k in range(count - 1, -1, -1):
+        step = chain[k]
+        a, before = links[step, ACTION], links[step, PARENT]
+        x, y, heading = states[before, NODE_X], states[before, NODE_Y], states[before, NODE_HEADING]
+        usual, took = actions[a, DURATION], states[step, NODE_TIME] - states[before, NODE_TIME]
+        took += share * (actions[a, MOST_STRETCH] * usual - took)
+        near = leaves(x - states[0, NODE_X], y - states[0, NODE_Y])
+        leave, c, s = query[CROWDED] if near else 0.0, math.cos(heading), math.sin(heading)
+        if timed_hit(library, traffic, x, y, c, s, t, a, ORDINARY, leave, took / usual) >= 0:
+            return -1
+        t, new = t + took, nodes + count - 1 - k
+        for column in range(6):
+            states[new, column] = states[step, column]
+        for column in range(5):
+            links[new, column] = links[step, column]
+        states[new, NODE_TIME], links[new, PARENT], memory.keys[new] = t, new - 1, memory.keys[step]
+    links[nodes, PARENT] = first
+    counts[NODES] += count
+    return int(nodes + count - 1)
+
+
+@kernel(borrows=True, inner=True, shared=True)
+def come_later(
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
+    query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
+    leave: float,
+) -> None:  # fmt: skip
+    """Add an action that is not free yet, begun a little later because the steps before it are slower.
+
+    Arguments are those of `depart`. Others may be nearer than usual by as much as `leave` [m].
+    """
+    states, table, counts = memory.states, memory.table, memory.counts
+    usual = library.actions[a, DURATION]
+    for delay in _DELAYS:
+        begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + library.actions[a, COST] + _LATER * delay
+        room = counts[NODES] + MOST_SLOWED < len(states) and 2 * (counts[NODES] + MOST_SLOWED) < counts[SPAN]
+        if not (room and g + h < query[BOUND]):
+            break
+        number, _ = safe_interval(traffic, intervals, x, y, begin + usual)
+        key = key_of(x, y, heading, number, state, query)
+        entry = place_of(table, counts[SPAN], home_of(key), key)
+        if table[entry, KEY] == key and states[table[entry, BEST_NODE], NODE_COST] <= g:
+            continue
+        if passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, False) != FREE:
+            continue
+        slow = slowed_down(library, traffic, memory, query, node, delay)
+        if slow >= 0:
+            add(memory, library, query, key, entry, slow, a, state, x, y, heading, begin + usual, g, h, 0)
+            break
+
+
 @kernel(borrows=True, inner=True)
 def depart(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
@@ -348,6 +430,10 @@ def depart(
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
+            if answer == LATER and rest < 0:  # who is on the move cannot wait, but can come later
+                come_later(
+                    library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, h, leave
+                )
         more = 1 + wait // 4  # after a long wait a little more hardly matters
         wait, noted = wait + more, False
         if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, memory, node, rest, leave, wait):
@@ -467,12 +553,12 @@ def search_slice(
 def trace(
     library_handle: ArrayHandle[ActionArrays], memory_handle: ArrayHandle[SearchMemory], node: int
 ) -> tuple[FloatArray, Pose, float, float]:
-    """Return the path to a node: x, y, heading, time and action of every step (N, 5), and its pose, time and cost."""
+    """Return the path to a node: the rows of its steps (see `LaidSteps`) (N, 6), and its pose, time and cost."""
     library, states, links = library_handle.value, memory_handle.value.states, memory_handle.value.links
     count, before = 0, node
     while links[before, PARENT] >= 0:
         count, before = count + 1 + links[before, WAITS], links[before, PARENT]
-    steps, row = np.empty((count, 5)), count
+    steps, row = np.empty((count, 6)), count
     x, y, heading, t, cost = (
         states[node, NODE_X],
         states[node, NODE_Y],
@@ -481,12 +567,16 @@ def trace(
         states[node, NODE_COST],
     )
     while row > 0:
-        action, waits, node = links[node, ACTION], links[node, WAITS], links[node, PARENT]
+        action, waits, after, node = links[node, ACTION], links[node, WAITS], node, links[node, PARENT]
         rest = library.states[links[node, STATE], REST_ACTION]
+        # only steps without waits before them are slowed down
+        took, usual = states[after, NODE_TIME] - states[node, NODE_TIME], library.actions[action, DURATION]
+        slow = waits == 0 and took > usual + 1e-9
         for wait in range(waits, -1, -1):
             row -= 1
             for k in range(3):
                 steps[row, k] = states[node, k]
             steps[row, 3] = states[node, NODE_TIME] + (wait * library.actions[rest, DURATION] if wait > 0 else 0.0)
             steps[row, 4] = action if wait == waits else rest
+            steps[row, 5] = usual / took if slow else 1.0
     return steps, (x, y, heading), t, cost

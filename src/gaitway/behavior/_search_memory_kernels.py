@@ -37,6 +37,8 @@ CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
 """Columns of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
 STOOD, NO_MORE = range(2)
 """Entries of `stood`: known number of resting clips that are free at the node, and whether no more are free."""
+MOST_SLOWED = 10
+"""Most steps that are slowed down to let others pass."""
 NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
 """Columns of `notes`: kind of the blocker of an action, its x, y [m], and its kind of obstacle or owner."""
 
@@ -66,6 +68,8 @@ class SearchMemory(NamedTuple):
     """Number of times that a character can stand still at the node that is expanded, and whether that is all; (2,)."""
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
+    slowed: IntArray
+    """Nodes that are slowed down, the last first; (`MOST_SLOWED`,)."""
 
 
 @kernel(borrows=True, inner=True)

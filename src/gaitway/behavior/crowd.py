@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.behavior.starts import CrowdMember, absentees, start_delay, start_delays, step_aside
+from gaitway.behavior.starts import CrowdMember, absentees, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
@@ -167,7 +167,8 @@ class _CrowdPlanner:
         count = len(scene.characters)
         for number, character in enumerate(scene.characters):
             self.progress("libraries", number, count)
-            self.members.append(CrowdMember(character, context.prepared(character), number, number))
+            prepared = context.prepared(character, own_speed(character, seed))
+            self.members.append(CrowdMember(character, prepared, number, number))
             planners[character.plan.planner].prepare(character, self.members[-1].prepared)
         self.progress("libraries", count, count)
         self.absent = absentees(scene.world, self.members, self._empty())

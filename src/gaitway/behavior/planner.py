@@ -45,11 +45,15 @@ def prepared_search(prepared: PreparedLibrary, heuristics: Collection[str] = HEU
     """
 
     def make() -> PreparedSearch:
-        searcher = Searcher(prepared.table, prepared.discs, prepared.reaches, prepared.time_weight)
-        estimates = Heuristics.of(prepared.table, searcher.costs, prepared.fields, prepared.discs, heuristics)
+        searcher = Searcher(
+            prepared.table, prepared.discs, prepared.reaches, prepared.time_weight, speeds=prepared.speeds
+        )
+        estimates = prepared.part(("estimates", tuple(heuristics)), lambda: Heuristics.of(
+            prepared.table, searcher.costs, prepared.fields, prepared.discs, heuristics
+        ))  # fmt: skip
         return PreparedSearch(searcher, estimates, ClipChoice(searcher))
 
-    return prepared.part(("A*", tuple(heuristics)), make)
+    return prepared.part(("A*", tuple(heuristics)), make, paced=True)
 
 
 class BehaviorPlanner:

@@ -147,7 +147,7 @@ class _SearchRun:
         """Return the plan that leads to a node."""
         searcher = self.searcher
         rows, pose, end, cost = searcher.trace(searcher.handle, searcher.memory_handle, node)
-        return Plan(LaidSteps(rows, searcher.names, searcher.table.clips), pose, end, cost)
+        return Plan(LaidSteps(rows, searcher.names, searcher.table.clips, searcher.speeds), pose, end, cost)
 
     def pose(self, node: int) -> Pose:
         """Return the pose of a node."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._search_memory_kernels import EMPTY, SearchMemory, enlarge
+from gaitway.behavior._search_memory_kernels import EMPTY, MOST_SLOWED, SearchMemory, enlarge
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import direct
@@ -50,9 +50,10 @@ class Searcher(PreparedActions):
         reaches: Sequence[Reach] = (),
         time_weight: float = TIME_WEIGHT,
         bins: tuple[float, int] = (0.25, 24),
+        speeds: FloatArray | None = None,
     ) -> None:
         """Prepare a library and allocate memory; see `PreparedActions`."""
-        super().__init__(table, discs, reaches, time_weight, bins)
+        super().__init__(table, discs, reaches, time_weight, bins, speeds)
         self.memory_handle = ArrayHandle(_search_memory(_NODES, len(table.behaviors)))
         # these are called for every query, and always with the same types
         self.kernel: Callable[..., tuple[int, int, int, int]] = direct(kernels.search_slice)
@@ -113,5 +114,6 @@ def _search_memory(nodes: int, branches: int, before: SearchMemory | None = None
         laid=np.empty((branches, 3)),
         chosen=np.empty((branches, 4), dtype=np.int64),
         stood=np.zeros(2, dtype=np.int64),
+        slowed=np.empty(MOST_SLOWED, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )

@@ -32,6 +32,10 @@ _TOGETHER = 1.0
 
 _GOLDEN = 0.618_033_988_75
 """Step of a sequence whose first members, however many, are spread evenly between 0 and 1."""
+_SPEED_STEP = 0.05
+"""Own speeds are multiples of this share, so that characters share what is prepared for a speed."""
+_FARTHEST = 1.6
+"""Greatest difference of an own speed from the mean, in standard deviations."""
 _TICK = 1.0 / 30.0
 """Delays are multiples of this time [s], so that clips are shown at their own frames."""
 
@@ -127,6 +131,18 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
         else:
             standing.append(member)
     return absent
+
+
+def own_speed(character: Character, seed: int) -> float:
+    """Return a character's own speed over what its `speed` says, drawn by seed and name.
+
+    A speed in metres per second is kept.
+    """
+    if not isinstance(character.speed, str) or character.plan.speed_spread == 0.0:
+        return 1.0
+    draw = np.random.default_rng([seed, crc32(character.name.encode()), 11]).standard_normal()
+    share = 1.0 + character.plan.speed_spread * float(np.clip(draw, -_FARTHEST, _FARTHEST))
+    return max(_SPEED_STEP * round(share / _SPEED_STEP), _SPEED_STEP)
 
 
 def step_aside(member: CrowdMember, traffic: Traffic) -> bool:

@@ -126,6 +126,7 @@ def clip_set() -> tuple[ActionTable, BodyDiscs]:
     table = ActionTable(
         behaviors=tuple(f"clip {k}" for k in range(count)), clips=tuple(f"clip {k}" for k in range(count)), kinds=(),
         states=("go",), behavior=np.arange(count), start_state=zeros, end_state=zeros, idle=idle, quiet=idle,
+        on_foot=zeros > 0,
         rest=np.array([True]), moves=np.array([p[-1] * bool(n) for p, (n, _) in zip(poses, arcs, strict=True)]),
         frames=np.round(30.0 * durations).astype(np.int64), durations=durations, costs=lengths + 0.01 * idle,
         rises=np.zeros(count), kind=zeros - 1, pass_times=np.full(count, np.nan), sample_starts=sample_starts,

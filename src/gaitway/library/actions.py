@@ -51,6 +51,9 @@ class ActionTable:
     quiet: BoolArray
     """Idle actions without gestures, for waiting and for standing at the end. Each state of rest has at least one;
     (A,)."""
+    on_foot: BoolArray
+    """Actions that move and always touch the ground, so that they can be played slower and faster. How long a flight
+    takes is up to gravity; (A,)."""
     rest: BoolArray
     """States in which some idle action begins, so that a character can stay there for any time; (S,)."""
     moves: FloatArray
@@ -146,6 +149,13 @@ def action_table(
         end_state=_whole([states.index(behavior.end) for _, behavior, _ in actions], "end_state"),
         idle=owned(idle, "idle", (len(actions),), np.bool_, LibraryError),
         quiet=owned(quiet, "quiet", (len(actions),), np.bool_, LibraryError),
+        on_foot=owned(
+            [not still and _on_ground(clip) for still, (_, _, clip) in zip(idle, actions, strict=True)],
+            "on_foot",
+            (len(actions),),
+            np.bool_,
+            LibraryError,
+        ),  # fmt: skip
         rest=owned([state in resting for state in states], "rest", (len(states),), np.bool_, LibraryError),
         moves=owned([samples[-1] for samples, _ in sampled], "moves", (len(actions), 3)),
         frames=_whole([len(clip) - 1 for _, _, clip in actions], "frames"),
@@ -220,6 +230,11 @@ def stays(clip: Clip) -> bool:
     turned = np.abs(path[:, 2] - path[0, 2])
     ends = away[-1] <= SAME_PLACE and turned[-1] <= SAME_HEADING
     return bool(ends and away.max() <= _NEAR_BY and turned.max() <= 0.5 * np.pi)
+
+
+def _on_ground(clip: Clip) -> bool:
+    """Return whether some part of the body touches the ground in every frame."""
+    return clip.contacts is not None and bool(clip.contacts.any(axis=1).all())
 
 
 def _quiet(starts: list[str], clips: list[Clip], idle: list[bool]) -> list[bool]:

@@ -135,7 +135,7 @@ def _track(world: World, performer: Performer, end: float, known: _KnownClips) -
         runs += first.before(performer.start_time, steps[0].time, rng)
         poses += [performer.start] * len(runs)
     for step in steps:
-        runs.append(Repeat(_clip(performer, step.clip), step.behavior, step.time, 0.0, 1.0))
+        runs.append(Repeat(_clip(performer, step.clip), step.behavior, step.time, 0.0, step.speed))
         poses.append(step.pose)
     _check_steps(performer, known.ends)
     last = performer.library.graph[steps[-1].behavior].end if steps else None
@@ -189,7 +189,8 @@ def _check_steps(performer: Performer, ends: ClipEnds) -> None:
     gap[:, 2] = planar.wrap_angle(gap[:, 2])
     waits = np.array([stays(clip) for clip in clips])
     gap[waits] -= np.clip(gap[waits], [-SAME_PLACE, -SAME_PLACE, -SAME_HEADING], [SAME_PLACE, SAME_PLACE, SAME_HEADING])
-    late = np.append(times[1:], plan.end_time) - times - np.array([clip.duration for clip in clips])
+    lasts = np.array([clip.duration / step.speed for clip, step in zip(clips, plan.steps, strict=True)])
+    late = np.append(times[1:], plan.end_time) - times - lasts
     worst = np.maximum(np.abs(gap).max(axis=1), np.abs(late))
     if not worst.max() <= AGREEMENT:
         k = int(np.argmax(~(worst <= AGREEMENT)))

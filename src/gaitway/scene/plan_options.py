@@ -17,6 +17,9 @@ TIME_WEIGHT = 0.5
 START_SPREAD = 2.0
 """Default time within which characters set off [s]: about two cycles of a walk, so that nobody walks in step."""
 
+SPEED_SPREAD = 0.19
+"""Default spread of people's speeds: 0.26 of 1.34 m/s in free walking (Weidmann 1993)."""
+
 
 class Preparation(NamedTuple):
     """How a library is prepared for a planner."""
@@ -45,6 +48,10 @@ class PlanOptions(SceneItem):
     start_spread: float = field(
         "Characters of one start time set off one after another within this time, drawn by seed; 0: all at once",
         START_SPREAD, unit="s", ge=0.0, le=60.0, example=0.0,
+    )  # fmt: skip
+    speed_spread: float = field(
+        "Standard deviation of people's own speeds over what `speed` says, drawn by seed; 0: all are alike",
+        SPEED_SPREAD, ge=0.0, le=1.0, example=0.0,
     )  # fmt: skip
     upper_body: bool = field(
         "Whether characters look where they go and at one another, stand in ways of their own, and differ from step to "

@@ -49,9 +49,9 @@ _LOOSER = 0.1
 
 
 # columns of `ActionArrays`
-MOVE_X, MOVE_Y, MOVE_TURN, COST, DURATION, AROUND_X, AROUND_Y, AROUND_RADIUS = range(8)
-"""Columns of `actions`: the move [m, rad], its cost and duration [s], and the disc around all that its body sweeps
-[m]."""
+MOVE_X, MOVE_Y, MOVE_TURN, COST, DURATION, AROUND_X, AROUND_Y, AROUND_RADIUS, MOST_STRETCH = range(9)
+"""Columns of `actions`: the move [m, rad], its cost and duration [s], the disc around all that its body sweeps [m], and
+how many times as long it may take at most."""
 FIRST_STATIC, FIRST_WINDOW, REACH_ROW = range(3)
 """Columns of `firsts`: first static disc, first window, and the row of `ways` or -1."""
 NEXT_STATE, FIRST_ACTION = range(2)
@@ -73,7 +73,7 @@ class ActionArrays(NamedTuple):
     """A library as kernels see it; A actions, B behaviours, S states, W windows. All arrays are read-only."""
 
     actions: FloatArray
-    """Moves, costs, durations and surrounding discs of the actions; (A, 8)."""
+    """Moves, costs, durations, surrounding discs and greatest stretch of the actions; (A, 9)."""
     firsts: IntArray
     """First disc, first window and passing profile of each action; (A + 1, 3)."""
     behaviors: IntArray
@@ -160,16 +160,16 @@ def static_hit(
 @kernel(borrows=True, inner=True)
 def timed_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
-    leave: float,
+    leave: float, stretch: float,
 ) -> int:  # fmt: skip
     """Return the group of traffic that an action meets which begins at time t and passes a kind of obstacle, or -1.
 
-    Discs may overlap by as much as `leave` [m].
+    Discs may overlap by as much as `leave` [m]. The action takes `stretch` times as long as usual.
     """
     actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
     u, v, r = actions[a, AROUND_X], actions[a, AROUND_Y], actions[a, AROUND_RADIUS] + _LOOSER
     px, py = x + c * u - s * v, y + s * u + c * v
-    first, end = first_slot(t), end_slot(t + actions[a, DURATION])
+    first, end = first_slot(t), end_slot(t + stretch * actions[a, DURATION])
     era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
     first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
     while era <= last_era and len(keys) > 0:
@@ -182,7 +182,7 @@ def timed_hit(
                     there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
                     new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
                     if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
-                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, chunk)
+                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, chunk)
         era = last_era + 1 if found >= 0 else max(era + 1, first_era)
     return found
 
@@ -190,7 +190,7 @@ def timed_hit(
 @kernel(borrows=True, inner=True)
 def chunk_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
-    leave: float, chunk: int,
+    leave: float, stretch: float, chunk: int,
 ) -> int:  # fmt: skip
     """Return the group of a chunk of traffic that an action meets, or -1."""
     windows, starts, discs = library.windows, library.timed_starts, library.timed
@@ -201,7 +201,8 @@ def chunk_hit(
         px, py = x + c * u - s * v, y + s * u + c * v
         if not meets(traffic.chunk_around, chunk, px, py, r):
             continue
-        begin, stop = first_slot(t + windows[w, WINDOW_BEGIN]), end_slot(t + windows[w, WINDOW_END])
+        begin = first_slot(t + stretch * windows[w, WINDOW_BEGIN])
+        stop = end_slot(t + stretch * windows[w, WINDOW_END])
         for group in range(first, end):
             if groups[group, FIRST_SLOT] >= stop or groups[group, END_SLOT] <= begin:
                 continue

@@ -91,7 +91,7 @@ def move_free(
         return False
     if busy:
         leave = query[CROWDED] if leaves(along, aside) else 0.0
-        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave) < 0
+        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave, 1.0) < 0
     return True
 
 
@@ -166,13 +166,16 @@ def play_identical(
         state: state of the planner at the start.
         under_way: whether the character has left its start.
         seed: seed of the plan.
-        rows: x, y, heading, time and action of each step, and the end as the last row; actions are changed; (N + 1, 5).
+        rows: x, y, heading, time, action and speed of each step, and the end as the last row; the actions of steps at
+            their usual speed are changed; (N + 1, 6).
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value
     query, similar = query_handle.value, similar_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     for k in range(len(rows) - 1):
+        if rows[k, 5] != 1.0:
+            continue
         a, c, s = int(rows[k, 4]), math.cos(rows[k, 2]), math.sin(rows[k, 2])
         for tried in range(_TRIES):
             b = substitute(similar.spans, similar.members, a, IDENTICAL, seed, k, tried)
@@ -207,10 +210,10 @@ def play_similar(
         state: state of the planner at the start.
         under_way: whether the character has left its start.
         seed: seed of the plan.
-        rows: the plan, as in `play_identical`; (N + 1, 5).
+        rows: the plan, as in `play_identical`; (N + 1, 6).
         rest: action that stands still at the end; the plan must then end within reach of the query's goal. -1 for a
             plan that goes on.
-        out: receives the plan; (N + 1, 5).
+        out: receives the plan; (N + 1, 6).
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value
@@ -236,11 +239,11 @@ def play_similar(
                     best, chosen = off, b
         if chosen < 0:
             return False
-        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = x, y, heading, t, chosen
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4], out[k, 5] = x, y, heading, t, chosen, 1.0
         u, v = actions[chosen, MOVE_X], actions[chosen, MOVE_Y]
         x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[chosen, DURATION]
         heading = wrapped(heading + actions[chosen, MOVE_TURN])
-    out[last, 0], out[last, 1], out[last, 2], out[last, 3], out[last, 4] = x, y, heading, t, -1.0
+    out[last, 0], out[last, 1], out[last, 2], out[last, 3], out[last, 4], out[last, 5] = x, y, heading, t, -1.0, 1.0
     return rest < 0 or arrives(library, traffic, busy, query, x, y, heading, t, rest)
 
 

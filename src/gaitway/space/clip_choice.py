@@ -54,20 +54,22 @@ class ClipChoice:
         Args:
             fields: the world.
             query: the query that the path answers, which must be the last that `space.query.ask` wrote.
-            rows: x, y [m], heading [rad], time [s] and action of each step, and the end as the last row; (N + 1, 5).
+            rows: x, y [m], heading [rad], time [s] and action of each step, its speed if it is not the usual one, and
+                the end as the last row; (N + 1, 5) or (N + 1, 6).
             traffic: other characters and movers; None for none.
             under_way: whether the character has left its start before.
             arrives: whether the end must be at the goal and free for ever.
             shift: whether steps may shift.
 
         Returns:
-            The rows of the path that is played; (N + 1, 5).
+            The rows of the path that is played; (N + 1, 6).
         """
         if not self.similar.any or len(rows) < 2:
             return rows
         actions, (busy, handle) = self.actions, _handle(traffic)
         state, seed = actions.start_state(query.start_behavior), _seed(query)
         world = actions.handle, fields.handle, actions.passing(fields), handle, busy, actions.query, self._handle
+        rows = np.column_stack([rows[:, :5], rows[:, 5] if rows.shape[1] > 5 else np.ones(len(rows))])
         out = np.array(rows)
         if shift and self.similar.shift:
             rest = self._rest(int(rows[-2, 4])) if arrives else -1
@@ -85,13 +87,13 @@ class ClipChoice:
         """
         if not (self.similar.any and isinstance(plan.steps, LaidSteps)):
             return plan
-        rows = np.vstack([plan.steps.rows, (*plan.end_pose, plan.end_time, -1.0)])
+        rows = np.vstack([plan.steps.rows, (*plan.end_pose, plan.end_time, -1.0, 1.0)])
         rows = self.draw(fields, query, rows, traffic, shift=False)
-        steps = LaidSteps(rows[:-1], self.actions.names, self.actions.table.clips)
+        steps = LaidSteps(rows[:-1], self.actions.names, self.actions.table.clips, self.actions.speeds)
         return Plan(steps, plan.end_pose, plan.end_time, plan.cost)
 
     def cost(self, rows: FloatArray) -> float:
-        """Return the cost of the steps of a path, given its rows with the end as the last one; (N + 1, 5)."""
+        """Return the cost of the steps of a path, given its rows with the end as the last one; (N + 1, 6)."""
         return float(self.actions.costs[rows[:-1, 4].astype(np.int64)].sum())
 
     def _rest(self, action: int) -> int:

@@ -1,4 +1,4 @@
-"""Costs of moving as people weigh them: the preferred speed, turning, and changes of gait.
+"""Costs of moving as people weigh them: the preferred speed and gait, turning, and changes of gait.
 
 A plan is as long as it is expensive, so what looks needless must cost something: a jog by someone who wants to walk, a
 stop that is only used to turn, a weave between two clips that turn to either side.
@@ -21,10 +21,55 @@ _SLOWER, _FASTER = 0.6, 1.5
 """Shares by which a metre becomes more expensive when it is covered e times as slowly, or as fast, as preferred."""
 _SLOWEST = 0.5
 """Least speed of a gait [m/s]; slower behaviours do not serve to get anywhere."""
+_STRAIGHT = 0.1
+"""Greatest turn of a clip that goes straight ahead [rad]."""
 _TURN = 0.5
 """Cost of turning [m/rad]."""
 _CHANGE = 0.1
 """Cost of a change of gait, such as a start or a stop [m]."""
+
+
+_PACES = (0.7, 1.3)
+"""Least and greatest speed at which the clips of a gait are played, over their own."""
+_NEAR_GAIT = (0.55, 1.65)
+"""A preferred speed that is not between these multiples of a gait's speed is not that of the gait at all."""
+
+
+def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[str | float, float]:
+    """Return the preferred speed for which costs are made, and how fast the clips on foot are played for it.
+
+    People of one gait differ in pace, and not in the paths that they prefer: costs are those of the gait.
+
+    Args:
+        library: the library.
+        speed: preferred speed: a word of `SPEEDS`, or metres per second.
+        share: the speed of the character over what the word says.
+    """
+    gaits = _forward_gaits(library)
+    asked = (SPEEDS[speed] if isinstance(speed, str) else float(speed)) * share
+    if not gaits:
+        return speed, 1.0
+    gait = min(gaits, key=lambda own: abs(math.log(own / asked)))
+    pace = share if speed == "normal" else asked / gait
+    low, high = _NEAR_GAIT
+    if not (low <= asked / gait <= high or speed == "normal"):
+        return speed, 1.0
+    return (speed if isinstance(speed, str) else gait), min(max(pace, _PACES[0]), _PACES[1])
+
+
+def _forward_gaits(library: Library) -> list[float]:
+    """Return the speeds of the gaits that go straight ahead, one for each state that has one [m/s]."""
+    found: dict[str, float] = {}
+    for behavior in library.graph.behaviors:
+        if _is_gait(behavior) and (speed := _speed(library, behavior)) > _SLOWEST and _ahead(library, behavior):
+            found[behavior.start] = max(speed, found.get(behavior.start, 0.0))
+    return list(found.values())
+
+
+def _ahead(library: Library, behavior: Behavior) -> bool:
+    path = library.clips[behavior.clips[0]].planar_path()
+    move = planar.relative(path[0], path[-1])
+    return bool(move[0] > 2.0 * abs(move[1]) and abs(planar.wrap_angle(move[2])) < _STRAIGHT)
 
 
 def planning_table(library: Library, speed: str | float, factors: Mapping[str, float] | None = None) -> ActionTable:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import overload
 
+import numpy as np
+
 from gaitway.core.arrays import FloatArray
 
 Pose = tuple[float, float, float]
@@ -40,26 +42,38 @@ class PlanStep:
     """Root pose in its first frame."""
     time: float
     """Time of its first frame [s]."""
+    speed: float = 1.0
+    """Seconds of the clip that pass in a second."""
 
 
 class LaidSteps(Sequence[PlanStep]):
     """Steps of a search, equal to a tuple of the same; the objects are made on first access."""
 
-    def __init__(self, rows: FloatArray, behaviors: Sequence[str], clips: Sequence[str]) -> None:
+    def __init__(
+        self, rows: FloatArray, behaviors: Sequence[str], clips: Sequence[str], speeds: FloatArray | None = None
+    ) -> None:
         """Keep the rows of steps.
 
         Args:
-            rows: x, y, heading, time and action of each step; (N, 5).
+            rows: x, y, heading, time and action of each step, and its speed if it is not the usual one; (N, 5) or
+                (N, 6).
             behaviors: name of each action's behaviour.
             clips: name of each action's clip.
+            speeds: usual speed of each action (`PreparedLibrary.speeds`); None for 1.
         """
-        self.rows, self._behaviors, self._clips = rows, behaviors, clips
+        self.rows, self._behaviors, self._clips, self._speeds = rows, behaviors, clips, speeds
 
     @cached_property
     def _made(self) -> tuple[PlanStep, ...]:
+        actions = self.rows[:, 4].astype(np.int64)
+        speeds = np.ones(len(actions)) if self._speeds is None else self._speeds[actions]
+        if self.rows.shape[1] > 5:
+            speeds = speeds * self.rows[:, 5]
         return tuple(
-            PlanStep(self._behaviors[int(action)], self._clips[int(action)], (x, y, heading), time)
-            for x, y, heading, time, action in self.rows.tolist()
+            PlanStep(self._behaviors[action], self._clips[action], (x, y, heading), time, speed)
+            for (x, y, heading, time), action, speed in zip(
+                self.rows[:, :4].tolist(), actions.tolist(), speeds.tolist(), strict=True
+            )
         )
 
     def __len__(self) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.library.actions import ActionTable
 from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
@@ -19,13 +19,15 @@ from gaitway.library.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import Preparation
 from gaitway.space.fields import WorldFields
-from gaitway.space.movement_costs import planning_table
+from gaitway.space.movement_costs import own_pace, planning_table
 from gaitway.space.prepared_actions import PreparedActions
 from gaitway.space.slopes import fit_for, steepest_for
 from gaitway.world.regions import Reach
 from gaitway.world.world import World
 
 Part = TypeVar("Part")
+_SPECIAL_PACES = (0.85, 1.1)
+"""Least and greatest speed at which obstacles are passed, over that of the clip; nobody rushes over or under one."""
 _Variant = tuple[LibraryRef, bool]
 """A library, and whether blends of its clips are added."""
 
@@ -43,11 +45,15 @@ class PreparedLibrary:
     fields: WorldFields
     time_weight: float
     """Cost of a second [m/s]."""
+    speeds: FloatArray
+    """Seconds of each action's clip that pass in a second, for characters that walk faster or slower; (A,)."""
+    shared_parts: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    """What planners derive from the library for characters of any pace; see `part`."""
 
     @cached_property
     def actions(self) -> PreparedActions:
         """The actions of the library, for kernels."""
-        return PreparedActions(self.table, self.discs, self.reaches, self.time_weight)
+        return PreparedActions(self.table, self.discs, self.reaches, self.time_weight, speeds=self.speeds)
 
     @cached_property
     def sway(self) -> float:
@@ -59,15 +65,31 @@ class PreparedLibrary:
         state = None if behavior is None else self.library.graph[behavior].end
         return self.part(("standing discs", state), lambda: self._discs_in(state))
 
-    def part(self, key: Hashable, make: Callable[[], Part]) -> Part:
-        """Return a value that a planner derives from this library; it is made once for each key and shared."""
-        if key not in self._parts:
-            self._parts[key] = make()
-        found: Part = self._parts[key]
+    def part(self, key: Hashable, make: Callable[[], Part], *, paced: bool = False) -> Part:
+        """Return a value that a planner derives from this library; it is made once for each key and shared.
+
+        Args:
+            key: name of the value.
+            make: makes the value.
+            paced: whether it depends on `speeds`, so that it is not shared with characters of another pace.
+        """
+        parts = self._own_parts if paced else self.shared_parts
+        if key not in parts:
+            parts[key] = make()
+        found: Part = parts[key]
         return found
 
+    def at_pace(self, pace: float) -> PreparedLibrary:
+        """Return the library for characters that play its clips on foot faster or slower; all else is shared."""
+        low, high = _SPECIAL_PACES
+        special = min(max(pace, low), high)
+        return replace(
+            self,
+            speeds=read_only(np.where(self.table.on_foot, np.where(self.table.kind < 0, pace, special), 1.0)),
+        )
+
     @cached_property
-    def _parts(self) -> dict[Hashable, Any]:
+    def _own_parts(self) -> dict[Hashable, Any]:
         return {}
 
     def _discs_in(self, state: str | None) -> FloatArray:
@@ -86,16 +108,32 @@ class PlanningContext:
     """Libraries as they were loaded."""
     _fitting: dict[_Variant, Library] = field(default_factory=dict)
     _bodies: dict[_Variant, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    _prepared: dict[tuple[_Variant, str | float, Preparation], PreparedLibrary] = field(default_factory=dict)
+    _prepared: dict[tuple[_Variant, str | float, Preparation, float], PreparedLibrary] = field(default_factory=dict)
 
-    def prepared(self, character: Character) -> PreparedLibrary:
-        """Return the library of a character, prepared for its speed and as its planner asks for it."""
+    def prepared(self, character: Character, share: float = 1.0) -> PreparedLibrary:
+        """Return the library of a character, prepared for its speed and as its planner asks for it.
+
+        Args:
+            character: the character.
+            share: its own speed over what its `speed` says.
+        """
         wishes = character.plan.preparation()
         variant = (character.library, wishes.blends)
-        key = (variant, character.speed, wishes)
+        speed, pace = own_pace(self._library(variant), character.speed, share)
+        usual = self._usual(variant, speed, wishes)
+        if pace == 1.0:
+            return usual
+        key = (variant, speed, wishes, pace)
+        if key not in self._prepared:
+            self._prepared[key] = usual.at_pace(pace)
+        return self._prepared[key]
+
+    def _usual(self, variant: _Variant, speed: str | float, wishes: Preparation) -> PreparedLibrary:
+        """Return a library, prepared for characters that play its clips as they are."""
+        key = (variant, speed, wishes, 1.0)
         if key not in self._prepared:
             library = self._library(variant)
-            table = planning_table(library, character.speed, dict(wishes.weights))
+            table = planning_table(library, speed, dict(wishes.weights))
             if variant not in self._bodies:
                 reach = reaches(library)
                 passing = [r for r in reach if r.edge is None]  # planners pass obstacles over and under, and climb none
@@ -103,8 +141,9 @@ class PlanningContext:
                 self._bodies[variant] = body_discs(library, table), reach, fields
             discs, reach, fields = self._bodies[variant]
             self._prepared[key] = PreparedLibrary(
-                library=library, table=table, discs=discs, reaches=reach, fields=fields, time_weight=wishes.time_weight
-            )
+                library=library, table=table, discs=discs, reaches=reach, fields=fields,
+                time_weight=wishes.time_weight, speeds=read_only(np.ones(len(table))),
+            )  # fmt: skip
         return self._prepared[key]
 
     def _library(self, variant: _Variant) -> Library:

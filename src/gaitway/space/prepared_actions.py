@@ -23,6 +23,10 @@ from gaitway.space.states import States
 from gaitway.world.regions import MARGIN, Reach
 
 _NUMBERS = struct.Struct(f"{TURNS + 1}d")
+MOST_STRETCH = 1.35
+"""How many times as long as usual an action may take on the way, to let others pass."""
+SLOWEST = 0.62
+"""Least speed at which a clip is played for that [clip seconds per second]."""
 _MOST_TURNS = 32
 """Most headings that a key of the closed set can tell apart."""
 
@@ -40,6 +44,7 @@ class PreparedActions:
         time_weight: cost of a second [m/s].
         costs: costs of the actions, those of their durations included; (A,).
         per_metre: least cost of a metre in a straight line [1/m].
+        speeds: seconds of each action's clip that pass in a second; (A,).
         bins: cell size [m] and number of headings in which states count as the same.
         names: name of each action's behaviour.
         handle: the arrays, for kernels.
@@ -54,6 +59,7 @@ class PreparedActions:
         reaches: Sequence[Reach] = (),
         time_weight: float = TIME_WEIGHT,
         bins: tuple[float, int] = (0.25, 24),
+        speeds: FloatArray | None = None,
     ) -> None:
         """Prepare the actions of a library.
 
@@ -64,6 +70,8 @@ class PreparedActions:
                 the table.
             time_weight: cost of a second [m/s]; 0 counts lengths alone, as the thesis does.
             bins: cell size [m], and number of headings in a whole turn (32 at most), in which states count as the same.
+            speeds: seconds of each action's clip that pass in a second (A,); None for 1. They change durations, but no
+                costs: who walks slowly by nature wants to get there by the same path.
 
         Raises:
             LibraryError: if the parts do not go together, or nothing in the library ever comes to rest.
@@ -78,8 +86,9 @@ class PreparedActions:
         if not (self.states.rest >= 0).any():
             raise LibraryError("no behaviour of the library goes nowhere, so nobody can stop; add one like 'stand'")
         self.bins, self.time_weight = bins, time_weight
+        self.speeds: FloatArray = read_only(np.ones(len(table)) if speeds is None else np.array(speeds, np.float64))
         self.costs: FloatArray = table.costs + time_weight * table.durations
-        self.arrays = _action_arrays(table, self.states, discs, self.reaches, self.costs)
+        self.arrays = _action_arrays(table, self.states, discs, self.reaches, self.costs, self.speeds)
         travel = np.hypot(table.moves[:, 0], table.moves[:, 1])
         moving = travel > 1e-9
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
@@ -111,8 +120,9 @@ class PreparedActions:
 
 
 def _action_arrays(
-    table: ActionTable, states: States, discs: BodyDiscs, reaches: tuple[Reach, ...], costs: FloatArray
-) -> ActionArrays:
+    table: ActionTable, states: States, discs: BodyDiscs, reaches: tuple[Reach, ...], costs: FloatArray,
+    speeds: FloatArray,
+) -> ActionArrays:  # fmt: skip
     special = [action for action, kind in enumerate(table.kind.tolist()) if kind >= 0]
     if reaches and [reach.behavior for reach in reaches] != [table.behaviors[table.behavior[a]] for a in special]:
         raise LibraryError("reaches must be those of the table's special behaviours, one for each clip, in its order")
@@ -121,15 +131,18 @@ def _action_arrays(
         row_of[special] = np.arange(len(special))
     followers = [_followers(states, s) for s in range(len(states))]
     rest = [int(states.action_starts[b]) if b >= 0 else -1 for b in states.rest]
+    # a walk that is slowed down more than this looks like slow motion
+    stretch = np.where(table.on_foot & (table.kind < 0), np.clip(speeds / SLOWEST, 1.0, MOST_STRETCH), 1.0)
+    longer = np.repeat(1.0 / speeds, np.diff(discs.window_starts))
     profiles = [np.column_stack([r.lowest - MARGIN, r.highest + MARGIN]) for r in reaches]
     return ActionArrays(
-        actions=_real(np.column_stack([table.moves, costs, table.durations, discs.around])),
+        actions=_real(np.column_stack([table.moves, costs, table.durations / speeds, discs.around, stretch])),
         firsts=_whole(np.column_stack([discs.static_starts, discs.window_starts, row_of])),
         behaviors=_whole(np.column_stack([[*states.after, 0], states.action_starts])),
         states=_whole(np.column_stack([np.cumsum([0, *map(len, followers)]), [*rest, -1]])),
         followers=_whole([b for some in followers for b in some]),
         static=discs.static,
-        windows=_real(np.column_stack([discs.window_times, discs.window_around])),
+        windows=_real(np.column_stack([discs.window_times * longer[:, None], discs.window_around])),
         timed_starts=discs.timed_starts,
         timed=discs.timed,
         ways=_real(np.array([_way(r) for r in reaches]).reshape(len(reaches), 4 + 2 * WIDTHS)),

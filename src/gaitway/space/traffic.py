@@ -301,7 +301,7 @@ def swept_step(step: PlanStep, table: ActionTable, discs: BodyDiscs) -> Swept:
     action = _action(table, step.clip, step.behavior)
     windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
     starts = discs.timed_starts[windows.start : windows.stop + 1]
-    times = step.time + discs.window_times[windows]
+    times = step.time + discs.window_times[windows] / step.speed
     first = np.array([first_slot(t) for t in times[:, 0].tolist()])
     end = np.array([end_slot(t) for t in times[:, 1].tolist()])
     return Swept(

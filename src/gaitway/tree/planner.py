@@ -72,12 +72,15 @@ class TreePlanner:
         def make() -> SubgoalChain:
             tools = prepared_search(prepared)
             reach = options.reach or usual_reach(prepared, options.time_weight)
-            forest = scene_forest(prepared, reach, options.nodes, options.time_weight)
+            forest = prepared.part(
+                ("forest", options.nodes, options.reach),
+                lambda: scene_forest(prepared, reach, options.nodes, options.time_weight),
+            )
             legs = SubgoalLegs(tools.searcher, tools.heuristics, forest)
             coarse = CoarsePlanner(prepared.fields, thinnest(prepared.discs))
             return SubgoalChain(legs, prepared.fields, coarse, reach)
 
-        return prepared.part((FOUND_BY, options.nodes, options.reach), make)
+        return prepared.part((FOUND_BY, options.nodes, options.reach), make, paced=True)
 
 
 def _options(options: PlanOptions) -> TreeOptions:

@@ -196,13 +196,13 @@ class _Relaxing:
             if abs(table.moves[own, 2] - turn) - abs(table.moves[choice, 2] - turn) < _GAIN:
                 choice = own
             name = table.behaviors[table.behavior[choice]]
-            out.append(PlanStep(name, table.clips[choice], pose_of(pose), step.time))
+            out.append(PlanStep(name, table.clips[choice], pose_of(pose), step.time, step.speed))
             pose = planar.compose(pose, table.moves[choice])
         return out
 
     def _alike(self, action: int) -> list[int]:
         """Return the actions that may take the place of one, with itself."""
-        return self.prepared.part(("alike", action), lambda: self._find_alike(action))
+        return self.prepared.part(("alike", action), lambda: self._find_alike(action), paced=True)
 
     def _find_alike(self, action: int) -> list[int]:
         table = self.prepared.table
@@ -211,6 +211,7 @@ class _Relaxing:
             & (table.end_state == table.end_state[action])
             & (table.frames == table.frames[action])
             & (table.kind < 0)
+            & (self.prepared.speeds == self.prepared.speeds[action])
         )
         found = (int(a) for a in np.flatnonzero(same))
         return [a for a in found if a == action or self._bends(table.behaviors[table.behavior[a]], table.clips[a])]

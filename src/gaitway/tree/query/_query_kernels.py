@@ -366,14 +366,14 @@ def lay(
     heading: float,
     t: float,
 ) -> FloatArray:  # fmt: skip
-    """Return the path to a node from a pose and time: x, y, heading, time and action of each step, and the end."""
+    """Return the path to a node from a pose and time: the rows of its steps (see `LaidSteps`), and the end."""
     library, tree = library_handle.value, tree_handle.value
     path = np.empty(MOST_STEPS, np.int32)
     count = climb(tree.links, path, node)
-    rows = np.empty((count + 1, 5))
+    rows = np.empty((count + 1, 6))
     for k in range(count + 1):
         a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)] if k < count else np.int64(-1)
-        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5] = x, y, heading, t, a, 1.0
         if k < count:
             c, s, u, v = math.cos(heading), math.sin(heading), library.actions[a, MOVE_X], library.actions[a, MOVE_Y]
             x, y, t = x + c * u - s * v, y + s * u + c * v, t + library.actions[a, DURATION]

@@ -60,11 +60,11 @@ class TreeSteps(LaidSteps):
         self._laid = searcher, handle, node, query
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("rows", "_behaviors", "_clips"):
+        if name not in ("rows", "_behaviors", "_clips", "_speeds"):
             raise AttributeError(name)
         searcher, handle, node, query = self._laid
         rows = kernels.lay(searcher.handle, handle, node, *query.start, query.start_time)
-        super().__init__(rows[:-1], searcher.names, searcher.table.clips)
+        super().__init__(rows[:-1], searcher.names, searcher.table.clips, searcher.speeds)
         return getattr(self, name)
 
 
@@ -136,7 +136,7 @@ class TreeSearch:
             rows = self._lay(searcher.handle, rooted.handle, node, *query.start, query.start_time)
             rows = self.clip_choice.draw(fields, query, rows, traffic)
             (x, y, heading, end), cost = rows[-1, :4].tolist(), self.clip_choice.cost(rows)
-            steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
+            steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips, searcher.speeds)
         pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
         plan = Plan(steps, pose, end, cost)
         return SearchResult(

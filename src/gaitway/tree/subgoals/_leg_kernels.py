@@ -258,10 +258,10 @@ def stand(
     """Repeat an action, in the rows of `_query_kernels.lay`; return only its begin if it is not free."""
     library, fields, query = library_handle.value, fields_handle.value, query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
-    rows, actions = np.empty((times + 1, 5)), library.actions
+    rows, actions = np.empty((times + 1, 6)), library.actions
     x, y, heading, t = query[START_X], query[START_Y], query[START_HEADING], query[START_TIME]
     for k in range(times + 1):
-        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5] = x, y, heading, t, a, 1.0
         c, s = math.cos(heading), math.sin(heading)
         if k == times:
             break

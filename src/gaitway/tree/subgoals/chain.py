@@ -39,7 +39,7 @@ class _ChainStage:
     here: Query
     """Query from there to the goal."""
     steps: FloatArray
-    """Steps that lead there from the stage before, as in `SubgoalLeg.rows` without the end; (N, 5)."""
+    """Steps that lead there from the stage before, as in `SubgoalLeg.rows` without the end; (N, 6)."""
     cost: float
     """Cost from the start."""
     under_way: bool = False
@@ -115,7 +115,7 @@ class SubgoalChain:
             traffic: other characters and movers; None for none.
             shift: whether steps may lie a little elsewhere than in the trees, see `space.clip_choice`.
         """
-        stages, most = [_ChainStage(query, np.empty((0, 5)), 0.0)], math.inf
+        stages, most = [_ChainStage(query, np.empty((0, 6)), 0.0)], math.inf
         left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
         while stages and left > 0:
             left -= 1
@@ -218,5 +218,5 @@ class SubgoalChain:
         rows = np.concatenate([*(stage.steps for stage in stages), last[:-1]])
         x, y, heading, end = last[-1, :4].tolist()
         pose: Pose = (x, y, heading)
-        steps = LaidSteps(rows, searcher.names, searcher.table.clips)
+        steps = LaidSteps(rows, searcher.names, searcher.table.clips, searcher.speeds)
         return Plan(steps, pose, end, stages[-1].cost + self.legs.clip_choice.cost(last))

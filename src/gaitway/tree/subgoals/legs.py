@@ -37,7 +37,7 @@ class SubgoalLeg(NamedTuple):
     """A part of a path, from one stage to the next."""
 
     rows: FloatArray
-    """x, y [m], heading [rad], time [s] and action of each step, and the end as the last row; (N + 1, 5)."""
+    """x, y [m], heading [rad], time [s], action and speed of each step, and the end as the last row; (N + 1, 6)."""
     cost: float
 
 
