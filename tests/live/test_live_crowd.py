@@ -69,7 +69,7 @@ def test_a_scene_is_played_as_the_engine_plays_it() -> None:
     prepared = planning_context(scene.world).prepared(scene.characters[0])
     engine = LiveEngine(prepared, live_forest(prepared.table, special_kinds(scene.world)), seed=scene.seed)
     engine.add([c.start for c in scene.characters], [c.goal for c in scene.characters])
-    with gaitway.live(scene) as crowd:
+    with gaitway.live(scene, options=LiveOptions(speed_spread=0.0)) as crowd:
         for _ in range(45):
             engine.step(FRAME)
             crowd.step(FRAME)
@@ -77,6 +77,24 @@ def test_a_scene_is_played_as_the_engine_plays_it() -> None:
         assert crowd.joints().positions.tobytes() == engine.joints().positions.tobytes()
         assert crowd.joints().rotations.tobytes() == engine.joints().rotations.tobytes()
     engine.close()
+
+
+def test_people_walk_at_speeds_of_their_own() -> None:
+    scene = gaitway.load_scene("open_square")
+    with gaitway.live(scene) as crowd, gaitway.live(scene) as again:
+        for _ in range(150):
+            crowd.step(FRAME)
+            again.step(FRAME)
+        assert crowd.joints().positions.tobytes() == again.joints().positions.tobytes()
+        take = crowd.take()
+        walked = [take.clips[k].name.startswith("walk") for k in take.segments.clip.tolist()]
+        speeds = take.segments.speed[walked]
+        assert len(set(speeds.tolist())) == 3 and speeds.min() < 0.85 and speeds.max() > 1.15
+        # what is shown is what is recorded: clips are played at those speeds
+        shown = crowd.joints().positions[:, 0, :2]
+        (poses,) = take.poses(take.duration - 1e-6)
+        recorded = poses.joint_transforms()[0][:, 0, :2]
+        assert np.abs(shown - recorded).max() < 1e-3
 
 
 def test_characters_have_ids_that_are_never_used_again_and_names(crowd: LiveCrowd) -> None:

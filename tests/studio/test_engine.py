@@ -111,7 +111,7 @@ def test_keys_drive_somebody_by_the_same_behaviours(engine: StudioEngine) -> Non
     run(engine, 30 * 4)
     assert where(engine, "cleo")[1] < ahead[1] - 0.5
     engine.apply(events.Drive("cleo", 0.0, 0.0))
-    run(engine, 30 * 5)
+    run(engine, 30 * 8)
     still = where(engine, "cleo")
     run(engine, 30)
     assert math.dist(where(engine, "cleo"), still) < 0.2

@@ -254,10 +254,13 @@ class LiveCrowd:
         self._roster.check_names(names or ())
         self._check_open()
         known = self._libraries.default() if library is None else self._libraries.named(library)
-        number = self._libraries.number(known, speed)
+        speeds = self._libraries.own_speeds(known, speed, self._roster.next_ids(len(poses)))
+        numbers = np.array([self._libraries.number(known, own) for own in speeds], np.int64)
         engine = self._prepared_engine()
         self._look()
-        slots = engine.add(poses, aims, _tolerance(tolerance), number)
+        runs = np.split(np.arange(len(poses)), np.flatnonzero(np.diff(numbers)) + 1) if len(poses) else []
+        added = [engine.add(poses[run], aims[run], _tolerance(tolerance), int(numbers[run[0]])) for run in runs]
+        slots = np.concatenate([np.empty(0, np.int64), *added])
         out = np.full(len(slots), -1, np.int64)
         lives = engine.plans.counts[:, playing.LIFE]
         for k, slot in enumerate(slots.tolist()):
@@ -265,7 +268,7 @@ class LiveCrowd:
                 out[k] = self._roster.add(slot, int(lives[slot]), None if names is None else names[k], known)
         for k in np.flatnonzero(slots < 0).tolist():
             x, y = poses[k, :2].tolist()
-            blocker = room_at(engine, x, y, number)
+            blocker = room_at(engine, x, y, int(numbers[k]))
             self._tell(Refused, -1, known if names is None else names[k], poses[k, :2], blocker)
         self._watch.begin(slots[slots >= 0], len(engine.plans.until), self.time)
         return out

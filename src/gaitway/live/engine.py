@@ -88,7 +88,7 @@ class _LibraryPart:
         self.library, self.planner, self.options = library, planner, options
         self.resting = int(rest_actions(prepared)[0])
         self.ways_to_rest = SimilarClips.of(prepared.table).of_action(self.resting) + library.first_action
-        self.shortest = float(prepared.table.durations[planner.used].min())
+        self.shortest = float(library.body.durations[planner.used].min())
         self.live: ArrayHandle[LiveArrays]
 
 
@@ -249,7 +249,7 @@ class LiveEngine:
         if places < len(self) + len(poses):
             self._reserve(max(2 * places, len(self) + len(poses)))
         part = self._parts[library]
-        standing = float(part.library.prepared.table.durations[part.resting])
+        standing = float(part.library.body.durations[part.resting])
         since = self.time - self._rng.uniform(0.0, standing, len(poses))
         resting = self._rng.choice(part.ways_to_rest, len(poses))
         out = np.full(len(poses), -1)
@@ -398,8 +398,8 @@ class LiveEngine:
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
         rows[:, 4] = crowd.actions[who, first:count] - library.first_action
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
-        end = rows[-1, 3] + float(prepared.table.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips)
+        end = rows[-1, 3] + float(library.body.durations[int(rows[-1, 4])])
+        steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips, prepared.speeds)
         return Plan(steps, (x, y, heading), end, float(prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
 
     def effort(self, character: int) -> PlanEffort:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,12 +18,15 @@ from gaitway.live.options import LiveOptions
 from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.movement_costs import SPEEDS
+from gaitway.space.movement_costs import SPEEDS, own_pace
 from gaitway.space.prepared import planning_context
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")
 """Kinds of special obstacles that live characters pass."""
+_LEVEL, _APART = 0.6, 1.25
+"""Draws of speed nearer to the mean than the first take the mean, others the second, all in standard deviations. So
+there are three speeds, which together have about that deviation."""
 _MOST_TAKES = 16
 """Most takes of a cast that a saved state may ask for, where the crowd does not have them already."""
 AnyLibrary = str | Path | Library | LibraryRef
@@ -148,6 +152,26 @@ class CrowdLibraries:
         if kind not in self.kinds:
             self.open(kind)
         return self.kinds.index(kind)
+
+    def own_speeds(self, name: str, speed: str | float, ids: Sequence[int]) -> list[str | float]:
+        """Return the speeds of new characters of a library, drawn by seed for those whose speed is a word.
+
+        Args:
+            name: name of the library.
+            speed: their preferred speed.
+            ids: numbers of the characters, by which speeds are drawn.
+        """
+        spread = self._options.speed_spread
+        if not isinstance(speed, str) or spread == 0.0 or speed not in SPEEDS:
+            return [speed] * len(ids)
+        ref = self.names[name]
+        if ref not in self.loaded:
+            self.loaded[ref] = self._context.libraries[ref] = ref.load()
+        gait, _ = own_pace(self.loaded[ref], SPEEDS[speed])
+        if not isinstance(gait, float) or gait == SPEEDS[speed]:
+            return [speed] * len(ids)
+        drawn = [float(np.random.default_rng([self._seed, number, 11]).standard_normal()) for number in ids]
+        return [speed if abs(z) < _LEVEL else round(gait * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
 
     def open(self, kind: LibraryKind) -> None:
         """Prepare a library at a speed, and give it to the engine."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.core.errors import TreeError
+from gaitway.scene.plan_options import SPEED_SPREAD
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class LiveOptions:
     searches: float = 1.0
     """Amount of search in a step of time for characters that get no nearer to their goals, as a multiple of
     `stuck_characters.RATE` nodes; 0 for none."""
+    speed_spread: float = SPEED_SPREAD
+    """Standard deviation of people's own speeds over what their speed says, drawn by seed; 0: all are alike. They are
+    one of few speeds, since each takes memory of its own."""
     upper_body: bool = True
     """Whether characters look where they go and at one another, and stand in ways of their own."""
 
@@ -46,7 +50,7 @@ class LiveOptions:
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise TreeError(f"{name} {value} of live characters must be above 0")
-        for name in ("route_bytes", "searches"):
+        for name in ("route_bytes", "searches", "speed_spread"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise TreeError(f"{name} {getattr(self, name)} of live characters must be 0 or more")
         for name in ("keep", "tests", "budget", "budget_ms"):

@@ -110,7 +110,7 @@ class LiveRecord:
     def _note(self, rows: FloatArray) -> None:
         """Keep steps that began, and forget those that ended long ago."""
         self._chunks.append(rows)
-        longest = max(float(library.prepared.table.durations.max()) for library in self._crowd.libraries)
+        longest = max(float(library.body.durations.max()) for library in self._crowd.libraries)
         old = self._crowd.time - self._seconds - longest
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
             self._chunks.popleft()
@@ -133,13 +133,13 @@ class LiveRecord:
             return None
         origins = np.array([clip.planar_path()[0] for clip in clips])
         who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
-        count = len(steps)
+        count, speeds = len(steps), prepared.speeds[actions]
         return Track(
             name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
             clips=clips,
             starts=starts - begin,
-            offsets=starts - steps[:, LOG_TIME],
-            speeds=np.ones(count),
+            offsets=(starts - steps[:, LOG_TIME]) * speeds,
+            speeds=speeds,
             poses=planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins)),
             heights=np.zeros(count),
             blends=np.zeros(count),

@@ -38,6 +38,10 @@ class Roster:
     def __contains__(self, who: object) -> bool:
         return who in self._by_name if isinstance(who, str) else who in self.slots
 
+    def next_ids(self, count: int) -> range:
+        """Return the ids that the next characters get."""
+        return range(self._next, self._next + count)
+
     def add(self, slot: int, life: int, name: str | None, library: str) -> int:
         """Add a character.
 

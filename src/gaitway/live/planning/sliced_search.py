@@ -225,7 +225,7 @@ class SlicedSearch:
         rows[:, 4] = crowd.actions[who, first:count] - first_action
         if end[TIME] > now:  # else it stands there already
             table = library.prepared.table
-            steps = LaidSteps(rows, library.prepared.actions.names, table.clips)
+            steps = LaidSteps(rows, library.prepared.actions.names, table.clips, library.prepared.speeds)
             traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), table, library.discs)
         discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
         traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)

@@ -92,11 +92,17 @@ class LiveLibrary:
         )
 
     @cached_property
+    def clips(self) -> FloatArray:
+        """Pose of the first frame of each action's clip, number of frames, and rate at which it is played; (A, 5)."""
+        rates = self.frames.clips[:, 4:] * self.prepared.speeds[:, None]
+        return read_only(np.hstack([self.frames.clips[:, :4], rates]))
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over the actions, their costs and their frames, in hexadecimal digits."""
         table, total = self.prepared.table, hashlib.sha256()
         total.update("\n".join(table.clips).encode())
-        for array in (table.moves, table.durations, self.prepared.actions.costs, self.frames.pool):
+        for array in (table.moves, self.body.durations, self.prepared.actions.costs, self.frames.pool):
             total.update(np.ascontiguousarray(array).tobytes())
         return total.hexdigest()
 
@@ -205,7 +211,7 @@ def joined_live(live: LiveArrays, libraries: Sequence[LiveLibrary]) -> LiveArray
     drawn = np.concatenate(spans)
     return live._replace(
         rows=read_only(rows),
-        clips=read_only(np.concatenate([some.clips for some in frames])),
+        clips=read_only(np.concatenate([lib.clips for lib in libraries])),
         spans=read_only(drawn if any(alike.any for alike in similar) else drawn[:0]),
         members=read_only(np.concatenate(members)),
     )

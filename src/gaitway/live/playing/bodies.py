@@ -50,7 +50,7 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
             first, last = discs.window_frames[w]
             own = discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]]
             parts.append(np.vstack([_about(path[first : last + 1], radius), own]))
-            windows.append((*discs.window_times[w], *_enclosing(parts[-1])))
+            windows.append((*(discs.window_times[w] / prepared.speeds[a]), *_enclosing(parts[-1])))
         own = discs.static[discs.static_starts[a] : discs.static_starts[a + 1]]
         still.append(np.vstack([_about(path, radius), own]))
     starts, rows = discs.window_starts, np.array(windows)
@@ -58,7 +58,7 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
               for a in range(len(table))]  # fmt: skip
     after = searcher.arrays.behaviors[table.behavior, 0]
     return BodyArrays(
-        durations=read_only(table.durations),
+        durations=read_only(table.durations / prepared.speeds),
         around=_real([_enclosing(rows[starts[a] : starts[a + 1], 2:]) for a in range(len(table))]),
         window_starts=_whole(starts),
         windows=_real(rows),
