@@ -237,3 +237,22 @@ def test_arms_swing_by_a_persons_own_measure(person: Library) -> None:
     take = walking(person, ("ada", AHEAD, (0.0, 0.0, 0.0)), ("bob", AHEAD, (0.0, 9.0, 0.0)))
     changed = with_upper_bodies(take, EMPTY, seed=3).take
     assert natural_report(changed)["arm_difference"].value > natural_report(take)["arm_difference"].value + 5.0
+
+
+def trunk_lean(take: Take, character: int) -> float:
+    """Mean lean of the line from hips to neck, forward positive [rad]."""
+    clip = take.clip(character)
+    places, roles = clip.joint_transforms()[0], clip.skeleton.roles
+    up = (places[:, roles["neck"]] - places[:, roles["hips"]])[20:-20]
+    ahead = np.column_stack([np.cos(clip.headings()), np.sin(clip.headings())])[20:-20]
+    return float(np.arctan2((up[:, :2] * ahead).sum(axis=1), up[:, 2]).mean())
+
+
+def test_everybody_holds_the_trunk_in_a_way_of_ones_own(person: Library) -> None:
+    take = walking(person, *((f"p{k}", AHEAD, (0.0, 3.0 * k, 0.0)) for k in range(10)))
+    changed = with_upper_bodies(take, EMPTY, seed=5).take
+    before = np.degrees([trunk_lean(take, k) for k in range(10)])
+    after = np.degrees([trunk_lean(changed, k) for k in range(10)])
+    assert before.std() < 0.1 and after.std() > 1.0 and np.abs(after - before).max() < 9.0
+    down = np.degrees([np.mean(head_down(changed, k)[20:-20]) - np.mean(head_down(take, k)[20:-20]) for k in range(10)])
+    assert abs(np.polyfit(after - before, down, 1)[0]) < 0.4, "necks make up for trunks, so that all look ahead"

@@ -41,6 +41,10 @@ _STEP = 2.0**-15
 """Step of the samples, so that they pack well."""
 _WALLS, _OTHERS = (0.5, 0.9), (0.8, 1.2)
 """Distances of the root from an obstacle, and from another root, between which trunk and arms become free [m]."""
+_LEAN, _LEAN_SPREAD, _LEANS = 0.0, 0.035, (-0.05, 0.08)
+"""Mean lean of a trunk beside its clip's own, its standard deviation, and its bounds [rad]; forward is positive."""
+_STOOP_SPREAD, _STOOPS = 0.06, (-0.06, 0.14)
+"""Standard deviation and bounds of how much rounder than its clip's a back is [rad]."""
 _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
@@ -118,7 +122,9 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     person = _Person(character, body, clip, start, world, gaze, upright, free, rng)
     vectors = np.zeros((len(clip), len(body.joints), 3))
     _look(person, vectors)
-    _swing(person, 1.0 - _passing(crowd.around, clip), vectors)
+    calm = 1.0 - _passing(crowd.around, clip)
+    _swing(person, calm, vectors)
+    _hold(person, calm * free, vectors)
     turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
     for span in gaze.stands:
         _stand(crowd, person, span, turns)
@@ -174,10 +180,11 @@ def _swing(person: _Person, calm: FloatArray, vectors: FloatArray) -> None:
     """Make arms swing and the head nod by a person's own measure, which changes from cycle to cycle (in place)."""
     body, rng, fps, count = person.body, person.rng, person.clip.fps, len(person.clip)
     apart, freer = rng.uniform(0.10, 0.28), 1.0 if rng.uniform() < 0.5 else -1.0
+    less = rng.uniform(0.0, 0.2)
     weight = calm * person.gaze.moving
     for side, sign in (("left", 1.0), ("right", -1.0)):
         # one arm swings less; none swings much farther than in the clip, which has room for that
-        factor = np.clip((-apart if sign == freer else 0.0) + 0.06 * _noise(count, 0.6 * fps, rng), -0.4, 0.05)
+        factor = np.clip((-apart if sign == freer else 0.0) - less + 0.06 * _noise(count, 0.6 * fps, rng), -0.4, 0.05)
         for part in ("shoulder", "elbow"):
             if (row := body.column(f"{side}_{part}")) >= 0:
                 turns = rotations.continuous(person.clip.rotations[:, body.joints[row]])
@@ -190,6 +197,21 @@ def _swing(person: _Person, calm: FloatArray, vectors: FloatArray) -> None:
     quick = pitch - gaussian_filter1d(pitch, 0.5 * fps, mode="nearest")
     own = rng.normal(0.0, 0.12) + 0.18 * _noise(count, 0.6 * fps, rng)
     vectors[:, row] += np.outer(weight * own * quick, body.axes[row, 1])
+
+
+def _hold(person: _Person, weight: FloatArray, vectors: FloatArray) -> None:
+    """Give the trunk a posture of the person's own: a lean, and a rounded or straight back (in place).
+
+    Neck and head make up for it, so that the gaze stays.
+    """
+    body, rng = person.body, person.rng
+    lean, stoop = np.clip(rng.normal(_LEAN, _LEAN_SPREAD), *_LEANS), np.clip(rng.normal(0.0, _STOOP_SPREAD), *_STOOPS)
+    for role, turn in (
+        ("spine", 0.6 * lean), ("chest", 0.4 * lean + stoop), ("neck", -0.4 * (lean + stoop)),
+        ("head", -0.6 * (lean + stoop)),
+    ):  # fmt: skip
+        if (row := body.column(role)) >= 0:
+            vectors[:, row] += np.outer(turn * weight, body.axes[row, 1])
 
 
 def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatArray) -> None:
