@@ -147,9 +147,22 @@ def test_contacts_change_where_the_weight_passes_a_half():
     for time, shown in ((middle - 1e-3, s - 1), (middle + 1e-3, s)):
         clip = take.clips[table.clip[shown]]
         frame = (table.offset[shown] + table.speed[shown] * (time - table.start[shown])) * clip.fps
-        frame = int(np.clip(np.floor(frame + 0.5), 0, len(clip) - 1))
+        below, above = (int(np.clip(near(frame), 0, len(clip) - 1)) for near in (np.floor, np.ceil))
         (pose,) = take.poses(time, [0], contacts=True)
-        np.testing.assert_array_equal(pose.contacts[0], clip.contacts[frame])
+        np.testing.assert_array_equal(pose.contacts[0], clip.contacts[below] & clip.contacts[above])
+
+
+def test_a_foot_that_lifts_in_the_next_frame_rests_no_more_in_between():
+    take = random_take(8, characters=1, kinds=1)
+    table, clip = take.segments, take.clips[take.segments.clip[0]]
+    for frame in range(min(len(clip) - 1, 12)):
+        for share in (0.0, 0.2, 0.8):
+            time = table.start[0] + ((frame + share) / clip.fps - table.offset[0]) / table.speed[0]
+            if not table.start[0] <= time < (table.start[1] if len(table) > 1 else take.duration):
+                continue
+            (pose,) = take.poses(time, [0], contacts=True)
+            after = clip.contacts[frame + 1] if share else clip.contacts[frame]
+            np.testing.assert_array_equal(pose.contacts[0], clip.contacts[frame] & after)
 
 
 def test_presence_and_holding():

@@ -21,6 +21,8 @@ from gaitway.take.pool import PooledTake
 
 MOST_JOINTS = 5_000_000
 """Greatest number of joints in all frames of one character's clip: hours at the rate of a film."""
+_AT_FRAME = 0.01
+"""A time that is nearer to a frame than this is that of the frame [frames]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,15 +180,20 @@ def checked_time(time: float) -> float:
 
 
 def contact_states(take: PooledTake, body: int, segments: IntArray, times: FloatArray) -> BoolArray:
-    """Return which contact points rest in the nearest frame; in a fade, of the clip with more weight; (N, P)."""
+    """Return which contact points rest; in a fade, those of the clip with more weight; (N, P).
+
+    Between two frames a point rests if it rests in both: a foot that lifts in the next frame is already on its way.
+    """
     table, pool = take.segments, take.pool
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
     fading_out = (table.blend[segments] > 0.0) & (ease(share + 1e-9) < 0.5)
     shown = segments - fading_out
     columns = [_kernels.START, _kernels.FIRST_FRAME, _kernels.RATE, _kernels.CLIP_ROW, _kernels.FRAME_COUNT]
     begins, first, rate, row, count = pool.table[shown][:, columns].T
-    nearest = np.clip(np.floor(first + rate * (times - begins) + 0.5 + 1e-6), 0.0, count - 1.0)
-    return np.asarray(pool.bodies[body].contacts[(row + nearest).astype(np.int64)])
+    frames, known = first + rate * (times - begins), pool.bodies[body].contacts
+    below = np.clip(np.floor(frames + _AT_FRAME), 0.0, count - 1.0)
+    above = np.clip(np.ceil(frames - _AT_FRAME), 0.0, count - 1.0)
+    return np.asarray(known[(row + below).astype(np.int64)] & known[(row + above).astype(np.int64)])
 
 
 def _grouped(take: PooledTake, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
