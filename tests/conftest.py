@@ -24,6 +24,10 @@ if _CACHE is not None:
 os.environ["GAITWAY_CACHE"] = os.environ[_SHARED]
 
 
+# No command that a test runs leaves a process behind that compiles; tests of that ask for it.
+os.environ["GAITWAY_COMPILERS"] = "1"
+
+
 def pytest_sessionstart() -> None:
     # workers would all compile the same kernels, each for itself; so they share this work before the first test
     if os.environ.get("PYTEST_XDIST_WORKER") and jit.JIT_ENABLED:

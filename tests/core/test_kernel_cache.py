@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import gaitway.core
 from gaitway.core import jit, kernel_cache
 from gaitway.core.files import is_private
+from toy_package import PACKAGE, make_package
 
 pytestmark = pytest.mark.skipif(not jit.JIT_ENABLED, reason="kernels run as plain Python")
 
-PACKAGE = {
-    "__init__.py": "",
-    "below.py": "from gaitway.core.jit import kernel\n\nSTEP = 1.0\n",
-    "inside.py": (
-        "from gaitway.below import STEP\nfrom gaitway.core.jit import kernel\n\n\n"
-        "@kernel(inner=True)\ndef add(x):\n    return x + STEP\n"
-    ),
-    "above.py": (
-        "from gaitway.core.jit import kernel\nfrom gaitway.inside import add\n\n\n"
-        "@kernel\ndef twice(x):\n    return add(x) + add(x)\n\n\n"
-        "@kernel\ndef thrice(x):\n    return twice(x) + add(x)\n"
-    ),
-}
-"""A small package of the same name, with the real core: a kernel calls one of another file."""
 PROGRAM = """
 from gaitway.above import {0}
 from gaitway.core.jit import compile_seconds
@@ -40,12 +25,7 @@ print(value, "compiled" if compile_seconds() > 0 else "loaded")
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    place = tmp_path / "code" / "gaitway"
-    core = Path(gaitway.core.__file__).parent
-    shutil.copytree(core, place / "core", ignore=shutil.ignore_patterns("__pycache__"))
-    for name, text in PACKAGE.items():
-        (place / name).write_text(text)
-    return place
+    return make_package(tmp_path)
 
 
 def run(package: Path, kernel: str = "twice", **environment: str) -> list[str]:

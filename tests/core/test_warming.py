@@ -177,7 +177,7 @@ def test_there_is_no_helper_where_none_is_wanted_or_possible(
     state: warming._State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[bool] = []
-    monkeypatch.setattr(warming, "_start_helper", lambda: started.append(True))
+    monkeypatch.setattr(warming, "_start_helper", lambda words: started.append(True))
     monkeypatch.setattr(warming.Recorded, "is_cached", False)
     state.words = ("demo",)
     for name, value in (("GAITWAY_COMPILERS", "1"), ("GAITWAY_CACHE", "off")):
@@ -195,7 +195,7 @@ def test_a_helper_has_no_helper(state: warming._State, monkeypatch: pytest.Monke
     """The helper compiles as every process does, which is what starts a helper elsewhere."""
     said: list[str] = []
     started: list[bool] = []
-    monkeypatch.setattr(warming, "_start_helper", lambda: started.append(True))
+    monkeypatch.setattr(warming, "_start_helper", lambda words: started.append(True))
     monkeypatch.setattr(warming, "_end_with_parent", lambda: None)
     monkeypatch.setattr(warming, "help_out", lambda kernels: said.append(warming.begin()))
     monkeypatch.setattr(warming.Recorded, "is_cached", False)

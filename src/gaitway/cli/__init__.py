@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
@@ -25,7 +26,7 @@ from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
 from gaitway.core.errors import GaitwayError
-from gaitway.core.warming import expect
+from gaitway.core.warming import compile_all, compile_rest, expect, kernel_folder
 
 app = typer.Typer(
     help="Plan and synthesise full-body motion for crowds of virtual people.",
@@ -130,6 +131,7 @@ _MEANT = {
     **dict.fromkeys(("verify", "test", "inspect"), "audit"),
     **dict.fromkeys(("benchmark", "perf"), "bench"),
     **dict.fromkeys(("build", "grow"), "tree build"),
+    **dict.fromkeys(("warm", "warmup", "jit", "prepare"), "compile"),
     "info": "take info",
 }
 """What is meant by words that are no commands."""
@@ -191,6 +193,28 @@ def demo(
     say(f"audit: {counted_violations(result.report)}")
     compiled = f", of which {result.compile_s:.1f} s compiling (once on this machine)" if result.compile_s > 0 else ""
     say(f"done in {result.total_s:.1f} s{compiled}")
+    if result.compile_s > 0 and (message := compile_rest()):
+        remark(message)
+
+
+@app.command("compile")
+def compile_kernels() -> None:
+    """Compile the kernels of all commands now: for images, for render farms, and before a show."""
+    folder = kernel_folder()
+    if folder is None:
+        raise GaitwayError(
+            "nothing compiled can be kept: no folder can be written, or GAITWAY_NO_JIT or GAITWAY_CHECK_BOUNDS is set; "
+            "unset these, and set NUMBA_CACHE_DIR to a folder that you alone can write"
+        )
+    began = time.perf_counter()
+    with progress("looking for what is missing"):
+        missing, failed = compile_all()
+    if not missing:
+        say(f"all kernels are compiled already (in {folder})")
+        return
+    say(f"compiled {missing - len(failed)} kernels in {time.perf_counter() - began:.1f} s (kept in {folder})")
+    if failed:
+        remark(f"{len(failed)} kernels could not be compiled beforehand; their commands compile them at first use")
 
 
 @app.command()

@@ -9,6 +9,10 @@ A lock on each kernel keeps both processes from compiling or writing the same ke
 releases it when its process ends. Where there are no such locks, only one core, no cache or no folder for results,
 no helper is started. Set GAITWAY_COMPILERS to the number of processes that may compile; 1 means no helper.
 
+`compile_all` compiles the kernels of all commands. `compile_rest` has that done in the background: a process of lowest
+priority, in a session of its own, without any stream of the command that started it. There is one at a time. While any
+command compiles what it needs now, the background process lets go of its kernel and waits.
+
 This module imports nothing slow, since every command imports it.
 """
 
@@ -43,7 +47,15 @@ LARGE = 0.2
 """Share of all compiling from which on a single kernel is compiled by the helper first."""
 HANDLE = "handle of"
 """What is written before the type that an array handle holds."""
+COMPILE = "compile"
+"""The command that needs the kernels of all commands."""
+BACKGROUND_S = 1800.0
+"""Longest life of a process that compiles in the background, waiting for commands included [s]."""
+_COMMAND, _BACKGROUND = "a command compiles", "a background process compiles"
+"""Names of locks that are no kernels."""
 _POLL_S = 0.02
+_CALM_POLL_S = 0.5
+"""How often the background process looks whether a command compiles [s]."""
 _RECORD = Path(__file__).with_name("kernels.json")
 
 
@@ -73,11 +85,15 @@ class Recorded:
 
     @property
     def is_cached(self) -> bool:
-        """Whether some version of the kernel is in Numba's cache."""
+        """Whether the kernel is in Numba's cache, for this processor, or cannot be put there."""
         try:
-            stored = self.dispatcher()._cache
-            return stored.cache_path is None or bool(stored.holds_any)
-        except (ImportError, AttributeError):
+            dispatcher = self.dispatcher()
+            stored = dispatcher._cache
+            if stored.cache_path is None or not stored.holds_any:
+                return stored.cache_path is None
+            key = stored._index_key(tuple(map(read_type, self.types)), dispatcher.targetctx.codegen())
+            return key in stored._cache_file._load_index()
+        except (ImportError, AttributeError, ValueError):
             return True
 
 
@@ -94,6 +110,7 @@ class _State:
     lock: int | None = None
     """Open file whose bytes are the locks."""
     helper: subprocess.Popen[bytes] | None = None
+    background: subprocess.Popen[bytes] | None = None
     helping: bool = False
     """Whether this process is the helper of another one."""
     waited: float = 0.0
@@ -153,6 +170,8 @@ def kernels_of(words: Sequence[str]) -> list[Recorded]:
 def _all_kernels_of(words: tuple[str, ...]) -> list[Recorded]:
     """Return the kernels that a command line needs, with those that only other kernels call."""
     plain = [word for word in words if not word.startswith("-")]
+    if plain[:1] == [COMPILE]:
+        return _every_kernel()
     found: list[Recorded] = []
     most = 0
     for command, kernels in recorded_commands().items():
@@ -162,9 +181,20 @@ def _all_kernels_of(words: tuple[str, ...]) -> list[Recorded]:
     return found
 
 
+def _every_kernel() -> list[Recorded]:
+    """Return the kernels of all recorded commands, the longest first, so that no process gets a long one at the end."""
+    kernels: dict[str, Recorded] = {}
+    for kernel in (kernel for rows in recorded_commands().values() for kernel in rows):
+        if kernel.name not in kernels or kernels[kernel.name].inner:
+            kernels[kernel.name] = kernel
+    return sorted(kernels.values(), key=lambda kernel: -kernel.seconds)
+
+
 def begin() -> str:
     """Start a helper if it is worth it, and return what to tell the user; called when compiling begins."""
     missing = [kernel for kernel in kernels_of(_STATE.words) if not kernel.is_cached]
+    if not _STATE.helping:
+        _stop_background()
     if not missing:
         return "compiling for this machine (first use; cached for later runs) ..."
     _STATE.missing = frozenset(kernel.name for kernel in missing)
@@ -172,10 +202,13 @@ def begin() -> str:
         _STATE.show(0, len(_STATE.missing))
     seconds = sum(kernel.seconds for kernel in missing)
     if seconds >= WORTH_HELP_S and _may_help():
-        _start_helper()
+        _STATE.helper = _start_helper(_STATE.words)
         seconds = max(seconds / 2.0, *(kernel.seconds for kernel in missing)) + 1.0
-    about = f"about {max(5 * round(seconds / 5.0), 5)} s" if seconds > 3.0 else "a few seconds"
-    return f"compiling {len(missing)} kernels for this machine, {about}, once (cached for later runs) ..."
+    return f"compiling {len(missing)} kernels for this machine, {_about(seconds)}, once (cached for later runs) ..."
+
+
+def _about(seconds: float) -> str:
+    return f"about {max(5 * round(seconds / 5.0), 5)} s" if seconds > 3.0 else "a few seconds"
 
 
 def ready(name: str) -> None:
@@ -183,6 +216,8 @@ def ready(name: str) -> None:
     if name.removeprefix("gaitway.") in _STATE.missing:
         _STATE.missing -= {name.removeprefix("gaitway.")}
         _STATE.ready += 1
+        if not _STATE.missing and _STATE.lock is not None:
+            _release(_place(_COMMAND))
         if _STATE.show is not None:
             _STATE.show(_STATE.ready, _STATE.ready + len(_STATE.missing))
 
@@ -280,15 +315,23 @@ def _may_help() -> bool:
     return (int(asked) if asked.isdigit() else cores) >= 2 and _open_lock()
 
 
-def _start_helper() -> None:
-    """Start the helper; it ends when its standard input does, and so with this process at the latest."""
+def _start_helper(words: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Start a helper; it ends when its standard input does, and so with this process at the latest."""
     import subprocess
 
-    command = [sys.executable, "-c", f"from {__name__} import main; main()", *_STATE.words]
     quiet = subprocess.DEVNULL
     with suppress(OSError):
-        _STATE.helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
-        atexit.register(_end_helper, _STATE.helper)
+        helper = subprocess.Popen(_program("main", words), stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+        atexit.register(_end_helper, helper)
+        return helper
+    return None
+
+
+def _program(function: str, words: Sequence[str] = ()) -> list[str]:
+    """Return the command line that runs a function of this module; no file of the current folder is imported by it."""
+    home = str(Path(__file__).parents[2])
+    code = f"import sys; sys.path.append({home!r}); from {__name__} import {function}; {function}()"
+    return [sys.executable, "-P", "-c", code, *words]
 
 
 def _end_helper(helper: subprocess.Popen[bytes]) -> None:
@@ -348,26 +391,104 @@ def help_out(kernels: Sequence[Recorded]) -> None:
         _compiled(kernel)
 
 
-def compile_all() -> None:
+def compile_all() -> tuple[int, list[str]]:
     """Compile all recorded kernels of all commands; processes that call this at the same time share the work.
 
-    The longest come first, so that no process is left with a long one at the end.
+    Returns:
+        How many kernels were missing, and the names of those that could not be compiled: the record is out of date for
+        them, and they are compiled when they are first called.
     """
-    kernels = {kernel.name: kernel for rows in recorded_commands().values() for kernel in rows if not kernel.inner}
-    if _open_lock():
-        for kernel in sorted(kernels.values(), key=lambda kernel: -kernel.seconds):
-            if not kernel.is_cached:
-                _compiled(kernel)
+    _open_lock()
+    missing = [kernel for kernel in kernels_of([COMPILE]) if not kernel.is_cached]
+    left: list[Recorded] = []
+    for kernel in missing:
+        if not kernel.is_cached and not _compiled(kernel):
+            left.append(kernel)
+        ready(kernel.name)
+    for kernel in left:  # other processes compile these now
+        with suppress(Exception):
+            kernel.dispatcher().compile(tuple(map(read_type, kernel.types)))
+    return len(missing), [kernel.name for kernel in missing if not kernel.is_cached]
+
+
+def kernel_folder() -> Path | None:
+    """Return the folder that holds all compiled kernels; None if there is none that can be written."""
+    with suppress(ImportError, AttributeError, TypeError, ValueError):
+        return Path(os.path.commonpath([kernel.dispatcher()._cache.cache_path for kernel in kernels_of([COMPILE])]))
+    return None
+
+
+def compile_rest() -> str:
+    """Start a process that compiles the kernels of all other commands in the background, if that is worth it.
+
+    Returns:
+        What to tell the user; empty if no process was started.
+    """
+    import subprocess
+
+    missing = [kernel for kernel in kernels_of([COMPILE]) if not kernel.is_cached]
+    seconds = sum(kernel.seconds for kernel in missing)
+    if seconds < WORTH_HELP_S or not _may_help() or not _is_free(_BACKGROUND):
+        return ""
+    quiet = subprocess.DEVNULL
+    try:
+        _STATE.background = subprocess.Popen(
+            _program("background"), stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+    except OSError:
+        return ""
+    return (
+        f"{len(missing)} kernels of other commands are compiled in the background now, {_about(seconds)}, once "
+        "(GAITWAY_COMPILERS=1 turns this off)"
+    )
+
+
+def background() -> None:
+    """Be the process that compiles in the background: have a helper do it while no command compiles."""
+    os.nice(19)
+    helper: subprocess.Popen[bytes] | None = None
+    end = time.monotonic() + BACKGROUND_S
+    if not (_open_lock() and _take(_place(_BACKGROUND))):
+        return
+    while (helper is None or helper.poll() is None) and time.monotonic() < end:
+        wanted = _is_free(_COMMAND)
+        if helper is not None and not wanted:
+            _end_helper(helper)
+            helper = None
+        elif helper is None and wanted:
+            helper = _start_helper((COMPILE,))
+            if helper is None:
+                return
+        time.sleep(_CALM_POLL_S)
+
+
+def _is_free(name: str) -> bool:
+    """Whether no other process holds a lock."""
+    if free := _take(_place(name)):
+        _release(_place(name))
+    return free
+
+
+def _stop_background() -> None:
+    """Have the process in the background wait until this one has compiled what it needs, or has ended."""
+    if not _open_lock():
+        return
+    for _ in range(10):  # who looks whether the lock is free holds it for a moment
+        with suppress(OSError):
+            fcntl.lockf(cast("int", _STATE.lock), fcntl.LOCK_SH | fcntl.LOCK_NB, 1, _place(_COMMAND))
+            return
+        time.sleep(_POLL_S)
 
 
 def _compiled(kernel: Recorded) -> bool:
     """Compile a kernel, unless another process does so right now; return whether it is done or cannot be done."""
-    place = _place(f"gaitway.{kernel.name}")
-    if not _take(place):
+    place = None if _STATE.lock is None else _place(f"gaitway.{kernel.name}")
+    if place is not None and not _take(place):
         return False
     with suppress(Exception):  # the record is out of date; the command compiles what it needs, or says what is wrong
         kernel.dispatcher().compile(tuple(map(read_type, kernel.types)))
-    _release(place)
+    if place is not None:
+        _release(place)
     return True
 
 
