@@ -10,11 +10,12 @@ import scipy
 
 from blender import ours, run_blender
 from gaitway.export.glb import export_glb
-from gaitway.export.meshes import INDIVIDUALS, character_mesh, deformed
+from gaitway.export.meshes import INDIVIDUALS, character_mesh
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render.bodies.hands import with_fingers
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
+from skinning import deformed
 
 FRAMES = (0, 25, 40, 55)
 SCRIPT = """

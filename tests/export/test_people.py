@@ -14,12 +14,13 @@ from gaitway.cast.horse.skeleton import horse_skeleton
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.skateboarder.skeleton import skateboarder_skeleton
 from gaitway.core import rotations
-from gaitway.export.meshes import INDIVIDUALS, SkinnedMesh, character_mesh, deformed
+from gaitway.export.meshes import INDIVIDUALS, SkinnedMesh, character_mesh
 from gaitway.motion.body import capsule_body
 from gaitway.motion.formats import load_clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render.bodies.human_frame import HAIRS, HEMS, LEGS, LOOKS, SLEEVES, model_pose, person_look
 from shared_data import MOCAP, needs_mocap
+from skinning import deformed
 from strategies import skeletons
 
 PERSON = person_skeleton()

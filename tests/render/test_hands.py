@@ -10,13 +10,14 @@ import pytest
 from gaitway.cast.horse.skeleton import horse_skeleton
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
-from gaitway.export.meshes import character_mesh, deformed
+from gaitway.export.meshes import character_mesh
 from gaitway.motion.formats import load_clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.bodies.body import body_mesh
 from gaitway.render.bodies.hands import FINGERS, with_fingers
 from shared_data import MOCAP, needs_mocap
+from skinning import deformed
 
 PERSON = person_skeleton()
 RIG = with_fingers(PERSON)

@@ -20,10 +20,10 @@ from gaitway.space.query import OTHER_PART
 from gaitway.studio import events
 from gaitway.studio.engine import StudioEngine
 from gaitway.studio.events import StudioEvent
-from gaitway.studio.frames import RecordingFront
 from gaitway.studio.page.panel import about
 from gaitway.studio.serving import file_name
 from gaitway.studio.session import MOST_WAITING, StudioSession, replay
+from recording_front import RecordingFront
 
 
 def place() -> Scene:

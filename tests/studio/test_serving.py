@@ -21,9 +21,9 @@ from gaitway.core.errors import FormatError, StudioError
 from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.writing import relocated, scene_to_yaml
 from gaitway.studio import events, serving, session
-from gaitway.studio.frames import RecordingFront
 from gaitway.studio.serving import KINDS, Studio
 from gaitway.studio.session import StudioSession, replay
+from recording_front import RecordingFront
 from wire_viewer import PATIENCE, WireViewer, until
 
 SCENE: dict[str, object] = {

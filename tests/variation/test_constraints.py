@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,6 @@ from gaitway.variation.sampling.constraints import (
     THESIS_OPTIONS,
     ConstraintOptions,
     constrained,
-    constraint_errors,
     freedoms,
 )
 from gaitway.variation.sampling.point_constraints import PointConstraint, contact_constraints, find_point
@@ -40,6 +40,18 @@ def shaken(clip: Clip, size: float = 0.03, seed: int = 0) -> Clip:
 def sudden(clip: Clip) -> float:
     """Greatest acceleration of a joint [m/s2]."""
     return float(np.linalg.norm(np.diff(clip.joint_positions(), 2, axis=0), axis=-1).max()) * clip.fps**2
+
+
+def constraint_errors(clip: Clip, constraints: Sequence[PointConstraint]) -> FloatArray:
+    """Return the distance of each point from its target, greatest over frames [m]; (number of constraints,)."""
+    positions, world = clip.joint_transforms()
+    out = []
+    for constraint in constraints:
+        joint, offset = find_point(clip.skeleton, constraint.point)
+        part = slice(constraint.start, constraint.stop)
+        at = positions[part, joint] + rotations.rotate(world[part, joint], offset)
+        out.append(float(np.linalg.norm(at - constraint.positions, axis=-1).max()))
+    return np.array(out)
 
 
 def test_planted_feet_stay_and_nothing_jumps(walk: Clip) -> None:

@@ -1,4 +1,4 @@
-"""What the engine shows in a frame, and the fronts that show it: a page, a test or a record."""
+"""What the engine shows in a frame, and the fronts that show it, such as the page."""
 
 from __future__ import annotations
 
@@ -133,37 +133,3 @@ class NullFront:
 
     def tell(self, message: str) -> None:
         """Do nothing."""
-
-
-class RecordingFront:
-    """A front that keeps all that it is told, for tests.
-
-    Attributes:
-        places: scenes that were drawn.
-        frames: moments that were drawn.
-        selected: names that were selected.
-        messages: what was said.
-    """
-
-    def __init__(self) -> None:
-        self.places: list[Scene] = []
-        self.frames: list[StudioFrame] = []
-        self.selected: list[str] = []
-        self.messages: list[str] = []
-
-    def show_place(self, scene: Scene) -> None:
-        """Keep what is shown."""
-        self.places.append(scene)
-
-    def show(self, frame: StudioFrame) -> None:
-        """Keep what is shown."""
-        self.frames.append(frame)
-
-    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Keep the name."""
-        del behavior, ahead
-        self.selected.append(name)
-
-    def tell(self, message: str) -> None:
-        """Keep what is shown."""
-        self.messages.append(message)

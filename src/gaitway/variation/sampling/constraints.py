@@ -117,18 +117,6 @@ def constrained(
     return problem.applied(change)
 
 
-def constraint_errors(clip: Clip, constraints: Sequence[PointConstraint]) -> FloatArray:
-    """Return the distance of each point from its target, greatest over frames [m]; (number of constraints,)."""
-    positions, world = clip.joint_transforms()
-    out = []
-    for constraint in constraints:
-        joint, offset = find_point(clip.skeleton, constraint.point)
-        part = slice(constraint.start, constraint.stop)
-        at = positions[part, joint] + rotations.rotate(world[part, joint], offset)
-        out.append(float(np.linalg.norm(at - constraint.positions, axis=-1).max()))
-    return np.array(out)
-
-
 @dataclass(frozen=True, eq=False)
 class Freedom:
     """One number for each frame that may change: an angle of a joint, or a coordinate of the root."""
