@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import sys
 from functools import cache
@@ -15,6 +16,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import gaitway
+from gaitway.library.actions import ActionTable
+from gaitway.scene import Character
+from gaitway.take import Take, Track
 from repo_tools import load_tool
 
 SOURCE = Path(gaitway.__file__).parent
@@ -118,6 +122,11 @@ def test_public_names_exist(package: str) -> None:
     assert module.__all__
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
     assert len(module.__all__) == len(set(module.__all__)), "each once; ruff sees to their order"
+
+
+@pytest.mark.parametrize("kind", [Character, Take, Track, ActionTable])
+def test_what_has_many_values_takes_them_by_name(kind: type) -> None:
+    assert {value.kind for value in inspect.signature(kind).parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
 
 
 def test_unknown_names_are_refused() -> None:

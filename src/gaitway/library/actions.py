@@ -28,7 +28,7 @@ _GESTURE = 0.5
 """Mean joint speed above which an idle clip counts as a gesture [m/s]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ActionTable:
     """All actions of a behaviour graph; A actions, B behaviours, K obstacle kinds, N samples in all."""
 

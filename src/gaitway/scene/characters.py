@@ -78,7 +78,7 @@ def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0)
     return LibraryRef(file=str(file.absolute()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Character:
     """One character of a scene."""
 

@@ -20,7 +20,7 @@ from gaitway.take.data import Layer, Segments
 from gaitway.take.model import Take
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Track:
     """The segments of one character, as the columns of `Segments`, with the clips themselves."""
 
