@@ -10,7 +10,6 @@ the same machine and versions of NumPy and Numba. `LiveOptions.budget_ms` is the
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +23,10 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import FormatError, GaitwayError, LiveError
 from gaitway.library.behavior import Library
 from gaitway.live._matrix_kernels import fill_matrices
-from gaitway.live.blocking import Blocker, blocker_of, room_at
+from gaitway.live.blocking import room_at
 from gaitway.live.engine import LONGEST_STEP, LiveEngine
-from gaitway.live.events import Arrived, Blocked, Hindered, LiveEvent, LiveWatch, Refused, Removed, Stuck
+from gaitway.live.event_log import EventLog
+from gaitway.live.events import Blocked, LiveEvent, LiveWatch, Stuck
 from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
 from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
@@ -43,8 +43,6 @@ from gaitway.take.model import Take
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.world import World
 
-_MOST_EVENTS = 100_000
-"""Number of events that are kept for a caller that does not ask for them; older ones are dropped."""
 _HOLD = 1.0
 """Distance ahead at which a character that is told to stop comes to rest [m]."""
 
@@ -84,15 +82,14 @@ class LiveCrowd:
         """
         self.options = options or LiveOptions()
         self._plan, self._seed, self._minutes = plan or PlanOptions(), int(seed), float(record_minutes)
-        self._world, self._roster, self._watch = LiveWorld(world), Roster(), LiveWatch()
+        self._world, self._roster = LiveWorld(world), Roster()
+        self._log = EventLog(self._roster, self._world)
         self._record: LiveRecord | None = None
         self._libraries = CrowdLibraries(
             world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun
         )
         self._held: dict[int, tuple[float, float, float]] = {}
-        self._events: deque[LiveEvent] = deque(maxlen=_MOST_EVENTS)
-        self._hindered: dict[int, Blocked | Stuck] = {}
-        self._unseen = self._closed = False
+        self._closed = False
 
     def __enter__(self) -> LiveCrowd:
         return self
@@ -269,8 +266,8 @@ class LiveCrowd:
         for k in np.flatnonzero(slots < 0).tolist():
             x, y = poses[k, :2].tolist()
             blocker = room_at(engine, x, y, int(numbers[k]))
-            self._tell(Refused, -1, known if names is None else names[k], poses[k, :2], blocker)
-        self._watch.begin(slots[slots >= 0], len(engine.plans.until), self.time)
+            self._log.log_refused(self.time, known if names is None else names[k], poses[k, :2], blocker)
+        self._log.watch.begin(slots[slots >= 0], len(engine.plans.until), self.time)
         return out
 
     def remove(self, who: Who | None = None) -> None:
@@ -381,7 +378,7 @@ class LiveCrowd:
         engine = self._prepared_engine()
         self._look()
         engine.step(dt)
-        self._unseen = True
+        self._log.unseen = True
 
     def settle(self) -> None:
         """Wait until the planning of the latest step is done."""
@@ -393,17 +390,12 @@ class LiveCrowd:
         This waits for the planning of the latest step: call it after drawing, not before.
         """
         self._look()
-        out = tuple(self._events)
-        self._events.clear()
-        return out
+        return self._log.drain()
 
     def hindered(self) -> tuple[Blocked | Stuck, ...]:
         """Return the latest event of each character that is blocked or stuck now, by id. It waits as `events` does."""
         self._look()
-        ids = sorted(self._hindered)
-        still = self._watch.holds([self._hindered[n] for n in ids], self._roster.places(ids)) & ~self.arrived(ids)
-        self._hindered = {n: self._hindered[n] for n, holds in zip(ids, still, strict=True) if holds}
-        return tuple(self._hindered.values())
+        return self._log.hindered(self.arrived(self._log.hindered_ids()))
 
     # what is seen
 
@@ -555,7 +547,7 @@ class LiveCrowd:
             "held": {str(number): list(goal) for number, goal in self._held.items()},
         }
         rows = np.empty((0, 7)) if self._record is None else self._record.rows()
-        return LiveState(values, saved.arrays | {"record": rows, "watched": self._watch.table.copy()})
+        return LiveState(values, saved.arrays | {"record": rows, "watched": self._log.watch.table.copy()})
 
     def save(self, path: str | Path) -> None:
         """Write the state of the crowd to a file without pickle, which `restore` reads.
@@ -627,7 +619,7 @@ class LiveCrowd:
         watched, places = np.array(arrays["watched"]), len(engine.plans.until)
         if watched.shape != (places, 5) or not set(self._held) <= set(self._roster.slots):
             raise ValueError("tables of characters that do not fit together")
-        self._watch.table = watched
+        self._log.watch.table = watched
         if self._record is not None:
             self._record.restore(arrays["record"], engine.libraries[-1].end_action)
 
@@ -671,7 +663,7 @@ class LiveCrowd:
             libraries.open(kind)
         engine = self._started()
         self._roster.lift()
-        self._watch = LiveWatch()
+        self._log.watch = LiveWatch()
         for library in range(len(kinds)):
             rows = np.flatnonzero(owners == library)
             goals = numbers[rows][:, [playing.GOAL_X, playing.GOAL_Y]]
@@ -682,7 +674,7 @@ class LiveCrowd:
         for row, number in enumerate(ids):
             if number not in self._roster.slots:
                 self._forget(number, roots[row])
-        self._watch.begin(engine.characters, len(engine.plans.until), self.time)
+        self._log.watch.begin(engine.characters, len(engine.plans.until), self.time)
         return engine
 
     def _places(self, who: Who | None) -> IntArray:
@@ -714,47 +706,18 @@ class LiveCrowd:
         slots = self._roster.places(ids)
         if len(slots):
             engine.set_goals(slots, goals, _tolerance(tolerance))
-            self._watch.begin(slots, len(engine.plans.until), self.time)
+            self._log.watch.begin(slots, len(engine.plans.until), self.time)
 
     def _forget(self, number: int, point: FloatArray) -> None:
         """Remove a character that is not in the engine any more, and tell of it."""
         name = self._roster.remove(number)
         self._held.pop(number, None)
-        self._hindered.pop(number, None)
-        self._events.append(Removed(time=self.time, id=number, name=name, position=_point(point)))
+        self._log.log_removed(self.time, number, name, point)
 
     def _look(self) -> None:
         """Find the events of the latest step, once it is planned."""
-        engine = self._libraries.engine
-        if not self._unseen or engine is None:
-            return
-        self._unseen = False
-        engine.settle()
-        seen = self._watch.look(engine.plans, [self._roster.slots[number] for number in self._held], engine.time)
-        rest = engine.plans.steps[:, -1, :2]
-        for slot in seen.arrived.tolist():
-            number = self._roster.id_in(slot)
-            name = self._roster.names[number]
-            self._events.append(Arrived(time=engine.time, id=number, name=name, position=_point(rest[slot])))
-        for slot in seen.blocked.tolist():
-            number = self._roster.id_in(slot)
-            self._tell(Blocked, number, self._roster.names[number], rest[slot], blocker_of(engine, slot))
-        for slot, seconds in zip(seen.stuck.tolist(), seen.seconds.tolist(), strict=True):
-            number = self._roster.id_in(slot)
-            blocker = blocker_of(engine, slot)
-            self._tell(Stuck, number, self._roster.names[number], rest[slot], blocker, seconds=seconds)
-
-    def _tell(
-        self, kind: type[Hindered], number: int, name: str, place: FloatArray, blocker: Blocker, **more: float
-    ) -> None:
-        by = self._roster.id_in(blocker.character) if blocker.character >= 0 else -1
-        obstacle = list(self._world.obstacles)[blocker.obstacle] if blocker.obstacle >= 0 else -1
-        reason = blocker.reason.replace("{who}", f"'{self._roster.names[by]}'" if by >= 0 else "a character")
-        event = kind(time=self.time, id=number, name=name, position=_point(place), reason=reason, by=by,
-                     obstacle=obstacle, **more)  # fmt: skip
-        self._events.append(event)
-        if isinstance(event, Stuck) or (isinstance(event, Blocked) and number not in self._hindered):
-            self._hindered[number] = event
+        if self._libraries.engine is not None:
+            self._log.look(self._libraries.engine, self._held)
 
     def _check_inside(self, points: FloatArray) -> None:
         outside = (self._clipped(points) != points).any(axis=1)
@@ -797,7 +760,3 @@ def _memory(
         if not array.flags.c_contiguous or not array.flags.writeable:
             raise LiveError("memory for joints must be contiguous and writable")
     return out[0][:count], out[1][:count]
-
-
-def _point(place: FloatArray) -> tuple[float, float]:
-    return float(place[0]), float(place[1])
