@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit_takes import clips, segment_gap
-from gaitway.audit import _kernels, _pair_kernels
+from gaitway.audit import _body_kernels, _pair_kernels, _solid_kernels
 from gaitway.audit.bodies import axes_of, hulls, reach, skin
 from gaitway.audit.penetration import run_scan
 from gaitway.audit.solids import chosen, gather, is_convex
@@ -53,7 +53,7 @@ GATHERED = gather(SOLIDS)
 
 
 def distance(s: int, point: np.ndarray) -> float:
-    return _kernels.signed_distance(GATHERED, s, *(float(v) for v in point), STACK)
+    return _solid_kernels.signed_distance(GATHERED, s, *(float(v) for v in point), STACK)
 
 
 def prism_twin(prism: Prism, point: np.ndarray) -> float:
@@ -109,11 +109,15 @@ def test_depths_of_capsules_are_those_of_dense_sampling(s: int) -> None:
         start = rng.uniform(low, high)
         ends = np.stack([start, start + rng.normal(0.0, 0.3, 3)])
         radius = float(rng.uniform(0.02, 0.12))
-        depth, share = _kernels.capsule_depth(GATHERED, s, ends, radius, -np.inf, 0.01, STACK, SPANS)
+        depth, share = _solid_kernels.capsule_depth(GATHERED, s, ends, radius, -np.inf, 0.01, STACK, SPANS)
         along = np.linspace(0.0, 1.0, 200)
         dense = max(radius - distance(s, ends[0] + x * (ends[1] - ends[0])) for x in along)
         step = np.linalg.norm(ends[1] - ends[0]) / 199.0
-        slack = _kernels.FINE if GATHERED.kinds[s] in (_kernels.CONVEX, _kernels.BALL) else _kernels.COARSE
+        slack = (
+            _solid_kernels.FINE
+            if GATHERED.kinds[s] in (_solid_kernels.CONVEX, _solid_kernels.BALL)
+            else _solid_kernels.COARSE
+        )
         if dense > 0.0:
             assert dense - slack - 1e-9 <= depth <= dense + 0.5 * step + 1e-9
             at = radius - distance(s, ends[0] + share * (ends[1] - ends[0]))
@@ -126,7 +130,7 @@ def test_depths_near_the_bar_are_fine() -> None:
     wall = gather([*COURT.solids()])
     for depth in (0.0095, 0.0099, 0.0101, 0.0105):
         ends = np.array([[4.05 - depth, 0.5, 0.5], [4.05 - depth, 1.5, 1.0]])
-        found, _ = _kernels.capsule_depth(wall, 0, ends, 0.05, -1.0, 0.01, STACK, SPANS)
+        found, _ = _solid_kernels.capsule_depth(wall, 0, ends, 0.05, -1.0, 0.01, STACK, SPANS)
         assert found == pytest.approx(depth, abs=2e-4)
         assert (found > 0.01) == (depth > 0.01)
 
@@ -153,7 +157,7 @@ def test_clear_capsules_agree_with_fcl() -> None:
         capsule = fcl.CollisionObject(fcl.Capsule(0.07, length), fcl.Transform(turn, ends.mean(axis=0)))
         for s, other in ((4, fcl.CollisionObject(model)), (0, fcl.CollisionObject(size, turned))):
             theirs = fcl.distance(capsule, other, fcl.DistanceRequest(), fcl.DistanceResult())
-            ours = -_kernels.capsule_depth(GATHERED, s, ends, 0.07, -np.inf, 0.01, STACK, SPANS)[0]
+            ours = -_solid_kernels.capsule_depth(GATHERED, s, ends, 0.07, -np.inf, 0.01, STACK, SPANS)[0]
             inside = distance(s, ends[0]) < 0.0 or distance(s, ends[1]) < 0.0
             if theirs > 0.0 and not inside:
                 compared += 1
@@ -224,7 +228,7 @@ def test_turn_steps_are_the_plain_ones() -> None:
     q[5] *= -1.0  # the same rotation
     turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(q[:-1]), q[1:])) * 30.0
     out = np.empty((len(q) - 2, q.shape[1]))
-    _kernels.turn_steps(read_only(q), 30.0, out)
+    _body_kernels.turn_steps(read_only(q), 30.0, out)
     np.testing.assert_allclose(out, np.linalg.norm(np.diff(turns, axis=0), axis=-1), atol=1e-9)
 
 
@@ -233,21 +237,21 @@ def test_planar_distances_and_discs_are_those_of_shapely() -> None:
     spots = rng.uniform(-1.0, 5.0, (200, 2))
     prisms = gather([*COURT.solids(), *Cylinder((1.0, 1.0), 0.5, 2.0).solids()])
     out = np.empty(200)
-    _kernels.planar_distances(prisms, 0, read_only(spots), out)
+    _solid_kernels.planar_distances(prisms, 0, read_only(spots), out)
     area = shapely.Polygon(COURT.points, COURT.holes)
     dots = shapely.points(spots)
     expected = np.where(area.contains(dots), -area.boundary.distance(dots), area.distance(dots))
     np.testing.assert_allclose(out, expected, atol=1e-12)
     depths, which = np.full(200, -np.inf), np.zeros(200, np.int64)
     bands = np.tile([0.1, 1.7], (200, 1))
-    _kernels.disc_depths(read_only(spots), read_only(bands), 0.3, prisms, depths, which)
+    _solid_kernels.disc_depths(read_only(spots), read_only(bands), 0.3, prisms, depths, which)
     both = np.stack([0.3 - expected, 0.3 - (np.linalg.norm(spots - 1.0, axis=1) - 0.5)])
     near = depths > -0.2
     np.testing.assert_allclose(depths[near], both.max(axis=0)[near], atol=1e-12)
     np.testing.assert_array_equal(which[near], np.argmax(both, axis=0)[near])
     assert (both.max(axis=0)[~near] < 0.0).all()
     over = np.full(200, -np.inf)
-    _kernels.disc_depths(read_only(spots), read_only(bands + 2.0), 0.3, prisms, over, which)
+    _solid_kernels.disc_depths(read_only(spots), read_only(bands + 2.0), 0.3, prisms, over, which)
     assert (over == -np.inf).all(), "what is below the band is not run into"
 
 
@@ -270,8 +274,8 @@ def test_convex_footprints_are_known(rings, convex: bool) -> None:
 def test_some_of_the_solids() -> None:
     some = chosen(GATHERED, np.array([4, 0]))
     point = (0.9, 0.1, 0.2)
-    assert _kernels.signed_distance(some, 0, *point, STACK) == distance(4, np.array(point))
-    assert _kernels.signed_distance(some, 1, *point, STACK) == distance(0, np.array(point))
+    assert _solid_kernels.signed_distance(some, 0, *point, STACK) == distance(4, np.array(point))
+    assert _solid_kernels.signed_distance(some, 1, *point, STACK) == distance(0, np.array(point))
 
 
 def test_scan_misses_nothing_that_a_dense_look_finds() -> None:
@@ -290,7 +294,7 @@ def test_scan_misses_nothing_that_a_dense_look_finds() -> None:
         told |= {(f, s) for f, _, s in flags.tolist()}
         for i in range(0, len(ends), 4):
             for s in range(6):
-                depth, _ = _kernels.capsule_depth(poles, s, ends[i, 0], 0.03, -1.0, 0.01, STACK, SPANS)
+                depth, _ = _solid_kernels.capsule_depth(poles, s, ends[i, 0], 0.03, -1.0, 0.01, STACK, SPANS)
                 assert depth <= 0.01 or (min(i // 64, 7), s) in told
 
 

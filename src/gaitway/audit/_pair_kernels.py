@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.audit._kernels import COARSE
+from gaitway.audit._solid_kernels import COARSE
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 

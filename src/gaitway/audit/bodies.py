@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.audit import _kernels
+from gaitway.audit import _body_kernels
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.motion.anatomy import t_pose, t_pose_positions
@@ -112,7 +112,7 @@ def bodies_of(take: Take) -> Bodies:
 def axes_of(body: CapsuleBody, positions: FloatArray, world: FloatArray) -> FloatArray:
     """Return axes of capsules [m] (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
     out = np.empty((len(positions), len(body), 2, 3))
-    _kernels.axes(read_only(positions), read_only(world), body.joints, body.starts, body.ends, out)
+    _body_kernels.axes(read_only(positions), read_only(world), body.joints, body.starts, body.ends, out)
     return out
 
 
@@ -142,7 +142,7 @@ def reach(segments: FloatArray) -> FloatArray:
     if frames > 1:
         flat = (frames - 1) * count
         before, after = segments[:-1].reshape(flat, 2, 3), segments[1:].reshape(flat, 2, 3)
-        _kernels.steps(read_only(before), read_only(after), ways.reshape(flat))
+        _body_kernels.steps(read_only(before), read_only(after), ways.reshape(flat))
     if len(ways) > 1:
         ways = np.maximum(
             ways, np.maximum(np.append(ways[1:], ways[-1:], axis=0), np.append(ways[:1], ways[:-1], axis=0))
@@ -156,5 +156,5 @@ def hulls(segments: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArr
     low, high = np.empty((frames, 3)), np.empty((frames, 3))
     starts = np.arange(frames + 1) * count
     flat = read_only(segments.reshape(-1, 2, 3))
-    _kernels.hulls(flat, read_only(np.tile(radii, frames)), read_only(starts), low, high)
+    _body_kernels.hulls(flat, read_only(np.tile(radii, frames)), read_only(starts), low, high)
     return low, high

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from gaitway.audit import _pair_kernels
-from gaitway.audit._kernels import HIT_DEPTH, HIT_SHARE
+from gaitway.audit._body_kernels import HIT_DEPTH, HIT_SHARE
 from gaitway.audit.bodies import FINEST, Bodies, axes_of, bodies_of, walker
 from gaitway.audit.character_checks import absence
 from gaitway.audit.crowding import Crowd, Meetings, near_pairs

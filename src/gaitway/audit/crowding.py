@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.audit import _kernels, _pair_kernels
+from gaitway.audit import _body_kernels, _pair_kernels
 from gaitway.audit.bodies import FINEST, SLACK, Bodies, axes_of
 from gaitway.audit.report import Finding
 from gaitway.core.arrays import FloatArray, IntArray, read_only
@@ -36,7 +36,7 @@ class Crowd:
         """Return low and high corners of the characters' bounding boxes [m]; (N, 3) each."""
         low, high = np.empty((len(self.ids), 3)), np.empty((len(self.ids), 3))
         axes, radii = read_only(self.segments), read_only(self.radii)
-        _kernels.hulls(axes, radii, read_only(self.starts), low, high)
+        _body_kernels.hulls(axes, radii, read_only(self.starts), low, high)
         return low, high
 
 
@@ -174,7 +174,7 @@ class Meetings:
 def _steps(before: Crowd, now: Crowd) -> FloatArray:
     """Return how far each capsule may have gone [m]; (M,)."""
     out = np.empty(len(now.segments))
-    _kernels.steps(read_only(before.segments), read_only(now.segments), out)
+    _body_kernels.steps(read_only(before.segments), read_only(now.segments), out)
     return SLACK * out
 
 

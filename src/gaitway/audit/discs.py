@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.audit import _kernels
+from gaitway.audit import _solid_kernels
 from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.penetration import SolidGroup, wall_groups
@@ -53,7 +53,7 @@ def overlaps(walker: AuditedCharacter, groups: tuple[SolidGroup, ...], bar: floa
         rows = np.flatnonzero((times >= group.start) & (times < group.stop))
         seen = group.seen(times[rows], np.pad(points[rows], ((0, 0), (0, 1)))[:, None, None])[:, 0, 0, :2]
         depth, which = np.full(len(rows), -np.inf), np.zeros(len(rows), np.int64)
-        _kernels.disc_depths(read_only(seen), read_only(bands[rows]), radius, group.solids, depth, which)
+        _solid_kernels.disc_depths(read_only(seen), read_only(bands[rows]), radius, group.solids, depth, which)
         better = depth > depths[rows]
         depths[rows[better]] = depth[better]
         names[rows[better]] = [group.names[i] for i in which[better]]

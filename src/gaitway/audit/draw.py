@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway.audit import _kernels, _pair_kernels
-from gaitway.audit._kernels import Solids
+from gaitway.audit import _pair_kernels, _solid_kernels
+from gaitway.audit._solid_kernels import Solids
 from gaitway.audit.bodies import axes_of, bodies_of
 from gaitway.audit.natural.report import NaturalReport
 from gaitway.audit.penetration import groups_of
@@ -149,10 +149,10 @@ def _blocked(solids: Solids, ray: FloatArray) -> int:
     count = 0
     for s in np.flatnonzero(~((solids.boxes[:, :3] > high) | (solids.boxes[:, 3:] < low)).any(axis=1)).tolist():
         x, y, z = (float(v) for v in ray[0])
-        inside = _kernels.signed_distance(solids, s, x, y, z, stack) < 2.0 * _THIN
+        inside = _solid_kernels.signed_distance(solids, s, x, y, z, stack) < 2.0 * _THIN
         begin = ray[0] + (_START if inside else 0.0) * (ray[1] - ray[0]) / np.linalg.norm(ray[1] - ray[0])
         line = read_only(np.stack([begin, ray[1]]))
-        count += _kernels.capsule_depth(solids, s, line, _THIN, 0.0, 0.01, stack, spans)[0] > 0.0
+        count += _solid_kernels.capsule_depth(solids, s, line, _THIN, 0.0, 0.01, stack, spans)[0] > 0.0
     return count
 
 

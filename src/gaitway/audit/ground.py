@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.audit import _kernels
-from gaitway.audit._kernels import BALL, CONCAVE, TOP, Solids
+from gaitway.audit import _solid_kernels
+from gaitway.audit._solid_kernels import BALL, CONCAVE, TOP, Solids
 from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
@@ -56,7 +56,7 @@ def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
         return out
     if solids.kinds[s] <= CONCAVE:
         away = np.empty(len(near))
-        _kernels.planar_distances(solids, s, read_only(points[near]), away)
+        _solid_kernels.planar_distances(solids, s, read_only(points[near]), away)
         out[near] = np.where(away <= _EDGE, solids.numbers[s, TOP], -np.inf)
     elif solids.kinds[s] == BALL:
         x, y, z, radius = solids.numbers[s]

@@ -7,20 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.audit import _kernels
-from gaitway.audit._kernels import (
-    FLAGS,
-    HIGH_X,
-    HIGH_Y,
-    HIT_DEPTH,
-    HIT_FRAME,
-    HIT_SHARE,
-    HIT_SOLID,
-    HITS,
-    LOW_X,
-    LOW_Y,
-    Solids,
-)
+from gaitway.audit import _body_kernels
+from gaitway.audit._body_kernels import FLAGS, HIT_DEPTH, HIT_FRAME, HIT_SHARE, HIT_SOLID, HITS
+from gaitway.audit._solid_kernels import HIGH_X, HIGH_Y, LOW_X, LOW_Y, Solids
 from gaitway.audit.bodies import FINEST, AuditedCharacter, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather, stack_of
@@ -210,13 +199,13 @@ class PenetrationSearch:
 def run_scan(
     seen: FloatArray, radii: FloatArray, ways: FloatArray, solids: Solids, bar: float
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Run `_kernels.scan` with as much memory as it needs."""
+    """Run `_body_kernels.scan` with as much memory as it needs."""
     seen, ways, stack = read_only(seen), read_only(ways), stack_of(solids)
     room = np.array([4 * len(seen) + 1, 16 * len(seen)], dtype=np.int64)
     while True:
         hits, depths = np.empty((room[HITS], 3), dtype=np.int64), np.empty((room[HITS], 2))
         flags, counts = np.empty((room[FLAGS], 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
-        _kernels.scan(seen, radii, ways, solids, bar, FINEST, stack, hits, depths, flags, counts)
+        _body_kernels.scan(seen, radii, ways, solids, bar, FINEST, stack, hits, depths, flags, counts)
         if (counts <= room).all():
             return hits[: counts[HITS]], depths[: counts[HITS]], flags[: counts[FLAGS]]
         room = np.maximum(room, counts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gaitway.audit._kernels import BALL, CONCAVE, CONVEX, MESH, Solids
+from gaitway.audit._solid_kernels import BALL, CONCAVE, CONVEX, MESH, Solids
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Ball, Prism, Solid, TriangleMesh

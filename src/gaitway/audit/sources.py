@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.audit import _kernels
+from gaitway.audit import _body_kernels
 from gaitway.audit.bodies import has_legs, skin, with_points
 from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.motion.body import capsule_body, capsules
@@ -182,7 +182,7 @@ def speeds(clip: Clip) -> FloatArray:
 def turn_steps(clip: Clip) -> FloatArray:
     """Return the change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
     out = np.zeros((max(len(clip) - 2, 0), len(clip.skeleton)))
-    _kernels.turn_steps(read_only(clip.rotations), clip.fps, out)
+    _body_kernels.turn_steps(read_only(clip.rotations), clip.fps, out)
     return out
 
 
