@@ -15,7 +15,7 @@ from gaitway.motion.clip import Clip
 from gaitway.take.data import Layer
 from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble, lay_track
-from gaitway.world import World
+from gaitway.world import Mover, Obstacle, World
 
 OPEN = World((-50.0, -50.0, 50.0, 50.0))
 WALK = ("stand", "start_walk", "walk_forward", "walk_forward", "stop_walk", "stand")
@@ -110,3 +110,8 @@ def deepest_meeting(a: np.ndarray, b: np.ndarray) -> float:
     radii = body().radii
     gap = segment_gap(a[:, :, None], b[:, None])
     return float((radii[:, None] + radii - gap).max())
+
+
+def world_of(*obstacles: Obstacle, movers: tuple[Mover, ...] = ()) -> World:
+    """The open place with obstacles and movers in it."""
+    return World(OPEN.bounds, obstacles, movers)
