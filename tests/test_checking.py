@@ -148,6 +148,7 @@ def test_the_command_line_says_who_cannot_get_there(tmp_path: Path, capsys: pyte
     assert not found["ok"] and found["unreachable"]["ada"]["gaps"][0]["width"] == pytest.approx(0.4, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_plan_that_fails_at_a_narrow_gap_says_how_wide_it_is() -> None:
     data = hall(*divided(0.4))
     data["characters"][0]["plan"] = {"max_nodes": 2000}

@@ -53,6 +53,7 @@ def test_a_body_that_cannot_look_is_told_in_a_line(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["remarks"] == [line]
 
 
+@pytest.mark.slow
 def test_a_scene_is_planned_by_tree(tmp_path: Path) -> None:
     scene, take = written(tmp_path, "5, 9"), tmp_path / "rooms.npz"
     done = gaitway("plan", scene, "-o", take, "--planner", "tree")

@@ -154,6 +154,7 @@ def test_the_command_says_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "set NUMBA_CACHE_DIR to a folder that you alone" in gaitway_here("compile", code=2).stderr
 
 
+@pytest.mark.slow
 def test_no_folder_is_named_where_nothing_is_kept(package: Path) -> None:
     program = "from gaitway.core import warming\nprint(warming.kernel_folder(), warming.compile_all())"
     for switch in ("GAITWAY_NO_JIT", "GAITWAY_CHECK_BOUNDS"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,7 +83,12 @@ def extreme_poses():
     return poses
 
 
-@pytest.mark.parametrize("seed", range(LOOKS))
+def people(seeds: Iterable[int], at_once: int) -> list[Any]:
+    """People to check: some at once, all others with the long tests."""
+    return [pytest.param(seed, marks=[] if k < at_once else [pytest.mark.slow]) for k, seed in enumerate(seeds)]
+
+
+@pytest.mark.parametrize("seed", people(range(LOOKS), 8))
 def test_every_person_is_sound_closed_and_faces_outward(seed):
     mesh = character_mesh(PERSON, seed)
     check_sound(mesh, len(PERSON))
@@ -92,7 +99,7 @@ def test_every_person_is_sound_closed_and_faces_outward(seed):
     assert 1500 <= len(mesh.triangles) <= 5200
 
 
-@pytest.mark.parametrize("seed", [0, 2, 5, 7])
+@pytest.mark.parametrize("seed", people([0, 2, 5, 7], 1))
 def test_nothing_is_left_behind_or_crushed_in_deep_bends(seed):
     mesh, capsules = character_mesh(PERSON, seed), capsule_body(PERSON)
     modelled = deformed(mesh, PERSON, *model_pose(PERSON))

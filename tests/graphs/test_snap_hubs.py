@@ -174,6 +174,7 @@ def test_similar_poses_lie_on_one_another_with_both_feet():
     assert linked_place(start, a, b, np.zeros(10, dtype=bool), start) is None
 
 
+@pytest.mark.slow
 def test_every_clip_begins_and_ends_in_a_common_pose():
     for edge in graph().clips:
         path = edge.clip.planar_path()

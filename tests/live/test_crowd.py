@@ -58,6 +58,7 @@ def test_a_crowded_place_has_no_room_for_more() -> None:
     assert again.tolist() == [-1, -1, 1]
 
 
+@pytest.mark.slow
 def test_those_around_a_circle_swap_sides() -> None:
     starts, goals = ring(10, 5.0)
     crowd = crowd_in()

@@ -64,6 +64,7 @@ def test_importing_gaitway_loads_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_scene_is_played_as_the_engine_plays_it() -> None:
     scene = gaitway.load_scene("open_square")
     prepared = planning_context(scene.world).prepared(scene.characters[0])
@@ -290,6 +291,7 @@ def settled(numbers: dict[str, int], halves: dict[str, float], seed: int) -> tup
     return crowd, rng
 
 
+@pytest.mark.slow
 def test_people_and_horses_keep_clear_of_one_another() -> None:
     halves = {"person": 10.0, "horse": 10.0}
     crowd, rng = settled({"horse": 5, "person": 25}, halves, 0)
@@ -318,6 +320,7 @@ def test_a_mixed_crowd_keeps_clear_for_a_minute() -> None:
     crowd.close()
 
 
+@pytest.mark.slow
 def test_speeds_are_libraries_of_their_own() -> None:
     with gaitway.live(World((-12.0, -6.0, 12.0, 6.0)), "person") as crowd:
         slow = crowd.add((-10.0, -3.0, 0.0), (10.0, -3.0), speed="slow")

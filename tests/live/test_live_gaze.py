@@ -78,6 +78,7 @@ def test_those_who_leave_leave_no_gaze_behind() -> None:
     assert crowd._gaze.state[again, kernels.YAW] == 0.0
 
 
+@pytest.mark.slow
 def test_a_state_holds_where_all_look(tmp_path: Path) -> None:
     world = World((-12.0, -12.0, 12.0, 12.0))
     file = tmp_path / "a.gwlive"

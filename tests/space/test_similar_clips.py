@@ -182,6 +182,7 @@ def test_all_that_is_played_keeps_clear(make: Callable[[], Library], room: float
     assert others > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.3, 0.05])
 def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) -> None:
     prepared = prepared_for(similar(8))
@@ -202,6 +203,7 @@ def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) ->
     assert np.array_equal(exact[:, :5], rows), "none of them is a twin of another"
 
 
+@pytest.mark.slow
 def test_a_search_draws_all_clips_evenly_and_waits_by_any() -> None:
     library = with_variants(people(), [*WALKS, "wait"], lambda clip: [armed(clip, k, 0.1 * (k + 1)) for k in range(3)])
     prepared, seen = prepared_for(library), Counter[str]()

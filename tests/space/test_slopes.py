@@ -67,6 +67,7 @@ def test_obstacles_are_passed_on_gentle_ground_only() -> None:
         assert bool(fields.clearance([10.0, 5.0], "jump") > 0.5) == free
 
 
+@pytest.mark.slow
 def test_stairs_that_nobody_climbs_are_walls_with_a_reason() -> None:
     scene = scene_from_dict({
         "gaitway": 1, "bounds": [0, 0, 20, 6],

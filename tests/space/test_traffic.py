@@ -107,11 +107,11 @@ def free(prepared: PreparedLibrary, traffic: Traffic, plan: Plan) -> bool:
 
 
 def gap(library: Library, a: Plan, b: Plan) -> float:
-    """Least distance in plan between two bodies, over ends and middles of capsules at 60 Hz [m]."""
+    """Least distance in plan between two bodies, over ends and middles of capsules at the rate of clips [m]."""
     radii = capsule_body(library.skeleton).radii
     apart = radii[:, None] + radii[None, :]
     least = math.inf
-    for time in np.arange(max(a.steps[0].time, b.steps[0].time), min(a.end_time, b.end_time), 1.0 / 60.0):
+    for time in np.arange(max(a.steps[0].time, b.steps[0].time), min(a.end_time, b.end_time), 1.0 / 30.0):
         points = [sample(library, plan, float(time)) for plan in (a, b)]
         away = np.linalg.norm(points[0][:, None, :, None] - points[1][None, :, None], axis=-1).min(axis=(2, 3))
         least = min(least, float((away - apart).min()))
@@ -221,22 +221,19 @@ def test_plain_and_compiled_agree_after_many_changes() -> None:
         for k, disc in enumerate(discs):
             traffic.add_standing(owner, disc, k * SLOT, (k + rng.integers(1, 9)) * SLOT)
         spans = traffic._groups_of[owner]
-        kept[owner] = [
-            (tuple(d), traffic._groups[a, 4], traffic._groups[a, 5]) for d, (a, _) in zip(discs, spans, strict=True)
-        ]
+        ends = [(owner, *traffic._groups[a, 4:6]) for a, _ in spans]
+        kept[owner] = np.column_stack([discs, ends])
         if owner % 3:
             gone = int(rng.choice(list(kept)))
             traffic.remove(gone)
             del kept[gone]
     arrays = traffic.arrays
+    u, v, s, owners, first, end = np.concatenate(list(kept.values())).T
     for _ in range(3000):
         slot, (x, y), r = int(rng.integers(0, 60)), rng.uniform(-9.0, 9.0, 2), float(rng.uniform(0.0, 0.8))
-        near = {
-            o for o, rows in kept.items() for (u, v, s), first, end in rows
-            if first <= slot < end and (u - x) ** 2 + (v - y) ** 2 < (s + r) ** 2
-        }  # fmt: skip
+        near = owners[(first <= slot) & (slot < end) & ((u - x) ** 2 + (v - y) ** 2 < (s + r) ** 2)]
         found = traffic_hit(arrays, slot, x, y, r, -1)
-        assert found in near if near else found == -1
+        assert found in near if len(near) else found == -1
 
 
 def test_wrong_input_is_refused(prepared: PreparedLibrary) -> None:

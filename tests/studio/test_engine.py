@@ -57,6 +57,7 @@ def where(engine: StudioEngine, name: str) -> np.ndarray:
     return roots[frame.names.index(name), :2]
 
 
+@pytest.mark.slow
 def test_people_go_to_their_goals_and_back(engine: StudioEngine) -> None:
     for goal in ((14.0, 6.0), (2.0, 6.0)):
         nearest = math.inf
@@ -248,6 +249,7 @@ def test_a_collision_counts_once_and_is_named(engine: StudioEngine) -> None:
     assert engine.frame().figures.collisions == 0
 
 
+@pytest.mark.slow
 def test_collisions_of_a_take_are_those_of_its_audit(engine: StudioEngine) -> None:
     engine.apply(events.SetMode("take"))
     take = engine.take
@@ -279,6 +281,7 @@ def sealed() -> Scene:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_who_cannot_arrive_is_listed_live_and_in_takes_with_the_reason_of_the_command_line() -> None:
     engine = StudioEngine(sealed())
     for _ in range(30 * 20):
@@ -301,6 +304,7 @@ def test_who_cannot_arrive_is_listed_live_and_in_takes_with_the_reason_of_the_co
     engine.close()
 
 
+@pytest.mark.slow
 def test_every_command_is_undone_and_redone(engine: StudioEngine) -> None:
     """After each command, the goals and names of all are as before when it is undone, and as after when redone."""
     commands: tuple[tuple[StudioEvent, ...], ...] = (
@@ -361,6 +365,7 @@ SESSION: tuple[tuple[int, StudioEvent], ...] = (
 )
 
 
+@pytest.mark.slow
 def test_a_recorded_session_plays_again_to_the_same_bytes(tmp_path: Path) -> None:
     first, again = RecordingFront(), RecordingFront()
     session = StudioSession(place(), first)

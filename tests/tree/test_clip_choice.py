@@ -110,6 +110,7 @@ def test_variants_cost_no_answers(name: str) -> None:
     assert np.array(costs)[1, both].sum() < 1.03 * np.array(costs)[0, both].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
     library = LIBRARIES[name]()

@@ -122,6 +122,7 @@ def test_of_many_clips_some_are_taken() -> None:
     assert all(table.clips[row].startswith(table.behaviors[table.behavior[row]]) for row in moves.actions.tolist())
 
 
+@pytest.mark.slow
 def test_takes_of_a_cast_are_one_move() -> None:
     table = action_table(load_cast("skateboarder", takes=12))
     moves = choose_moves(table, "ride", kinds=("jump", "duck"))
@@ -130,6 +131,7 @@ def test_takes_of_a_cast_are_one_move() -> None:
     assert len(alone) == alone.clips == 10
 
 
+@pytest.mark.slow
 def test_ways_cost_little_more_than_those_of_a_search() -> None:
     """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
     world = World(bounds=(-16.0, -16.0, 16.0, 16.0))

@@ -32,6 +32,7 @@ def wall(*points: list[float]) -> dict[str, Any]:
     return {"wall": {"points": list(points), "thickness": 0.3, "height": 2}, "name": "wall"}
 
 
+@pytest.mark.slow
 def test_people_walk_by_tree_around_walls_and_one_another() -> None:
     people = [walker(f"p{k}", start=[2, 2 + 2 * k, 0], goal=[27, 10 - 2 * k]) for k in range(5)]
     made = planned(*people, obstacles=[wall([12, 0], [12, 5]), wall([18, 12], [18, 7])])

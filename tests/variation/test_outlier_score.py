@@ -138,6 +138,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
         SelectionMeasure.of([])
 
 
+@pytest.mark.slow
 def test_table_of_known_answers() -> None:
     rows, notes = known_answers(1, 0, lambda what, done, total: None)
     assert rows[0]["odd take"] == "none"
