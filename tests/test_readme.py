@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -35,6 +36,14 @@ COMMANDS = {
     for page, blocks in BLOCKS.items()
 }
 """Of each page, in order: later lines may read what earlier ones wrote."""
+RUN_LINES = """
+import json, sys
+from gaitway.cli import _run
+for words in json.loads(sys.argv[1]):
+    sys.argv = words
+    assert _run() == 0, words
+"""
+"""Runs commands in one process, which imports and compiles once."""
 
 
 def run(arguments: list[str], folder: Path) -> None:
@@ -57,8 +66,12 @@ def test_python_block(code: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page, commands in COMMANDS.items() if commands])
 def test_shell_lines(page: str, tmp_path: Path) -> None:
-    for command in COMMANDS[page]:
-        run(["-m", *shlex.split(command)], tmp_path)
+    lines = [shlex.split(command) for command in COMMANDS[page]]
+    if page != README.name:
+        run(["-c", RUN_LINES, json.dumps(lines)], tmp_path)
+    else:  # as a reader types them
+        for words in lines:
+            run(["-m", *words], tmp_path)
 
 
 PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
