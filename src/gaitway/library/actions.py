@@ -138,6 +138,7 @@ def action_table(
     followers = [[a for a, (_, behavior, _) in enumerate(actions) if behavior.name in allowed] for allowed in after]
     idle = [behavior.start == behavior.end and stays(clip) for _, behavior, clip in actions]
     quiet = _quiet([behavior.start for _, behavior, _ in actions], [clip for _, _, clip in actions], idle)
+    on_foot = [not still and _on_ground(clip) for still, (_, _, clip) in zip(idle, actions, strict=True)]
     resting = {behavior.start for still, (_, behavior, _) in zip(idle, actions, strict=True) if still}
     return ActionTable(
         behaviors=names,
@@ -149,13 +150,7 @@ def action_table(
         end_state=_whole([states.index(behavior.end) for _, behavior, _ in actions], "end_state"),
         idle=owned(idle, "idle", (len(actions),), np.bool_, LibraryError),
         quiet=owned(quiet, "quiet", (len(actions),), np.bool_, LibraryError),
-        on_foot=owned(
-            [not still and _on_ground(clip) for still, (_, _, clip) in zip(idle, actions, strict=True)],
-            "on_foot",
-            (len(actions),),
-            np.bool_,
-            LibraryError,
-        ),  # fmt: skip
+        on_foot=owned(on_foot, "on_foot", (len(actions),), np.bool_, LibraryError),
         rest=owned([state in resting for state in states], "rest", (len(states),), np.bool_, LibraryError),
         moves=owned([samples[-1] for samples, _ in sampled], "moves", (len(actions), 3)),
         frames=_whole([len(clip) - 1 for _, _, clip in actions], "frames"),
