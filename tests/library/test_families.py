@@ -293,7 +293,7 @@ def test_every_take_of_the_neighbours_gives_one() -> None:
     assert full.graph["walk_left_7.5"].clips == ("walk_left_7.5", "walk_left_7.5.1", "walk_left_7.5.2")
     takes = [full.clips[name] for name in full.graph["walk_left_7.5"].clips]
     assert [Move.of(clip.planar_path()).turn for clip in takes] == pytest.approx([np.radians(7.5)] * 3, abs=1e-3)
-    assert not np.allclose(takes[0].rotations, takes[1].rotations, atol=1e-3)
+    assert not np.allclose(takes[0].rotations[:30], takes[1].rotations[:30], atol=1e-3)
 
 
 def test_the_same_library_gives_the_same_bytes() -> None:

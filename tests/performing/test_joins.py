@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from gaitway.audit import audit_take
 from gaitway.cast.catalog import load_cast
-from gaitway.core import rotations
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample, slice_frames
@@ -21,6 +24,8 @@ from gaitway.performing.joins import LAYER, mend_joins
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.terrain.footing import on_ground
 from gaitway.performing.terrain.ground import follow_ground
+from gaitway.space.plan import Plan, PlanStep
+from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.world import World
 from hand_plans import plan_of
@@ -81,6 +86,59 @@ def test_the_plan_is_kept(torn: Library) -> None:
     assert who.plan is not None
     for step in who.plan.steps:
         np.testing.assert_allclose(take.planar(step.time, [0])[0, 0, :2], step.pose[:2], atol=0.06)
+
+
+def crowd_of(library: Library, gait: str, count: int = 12) -> tuple[Take, list[Plan]]:
+    """People who walk side by side, each with takes drawn for every step."""
+    rng, plans = np.random.default_rng(0), []
+    for number in range(count):
+        pose, time, steps = np.array([0.0, 2.0 * number, 0.0]), 0.0, []
+        for name in (f"start_{gait}", *[f"{gait}_forward"] * 4, f"stop_{gait}"):
+            clips = library.graph[name].clips
+            clip = library.clips[clips[int(rng.integers(len(clips)))]]
+            path = clip.planar_path()
+            steps.append(PlanStep(name, clip.name, (float(pose[0]), float(pose[1]), float(pose[2])), time))
+            pose, time = planar.compose(pose, planar.relative(path[0], path[-1])), time + clip.duration
+        plans.append(Plan(tuple(steps), (float(pose[0]), float(pose[1]), float(pose[2])), time, 0.0))
+    performers = [Performer(f"p{k}", library, plan.steps[0].pose, plan) for k, plan in enumerate(plans)]
+    return plans_to_take(World((-5.0, -5.0, 40.0, 40.0)), performers), plans
+
+
+def spread(poses: list[FloatArray]) -> float:
+    """How much upper bodies differ: the root mean square angle from the mean, mean over joints [rad]."""
+    all_poses = np.array(poses)
+    near = np.where((all_poses * all_poses[:1]).sum(axis=-1, keepdims=True) < 0.0, -all_poses, all_poses)
+    away = rotations.angle_between(all_poses, rotations.normalize(near.mean(axis=0)))
+    return float(np.sqrt((away**2).mean(axis=0)).mean())
+
+
+@pytest.mark.parametrize("gait", ["walk", "jog"])
+def test_manner_and_rhythm_survive_joins(gait: str) -> None:
+    """At the joins of a crowd upper bodies differ nearly as much as in the midst of clips, and steps as long."""
+    behaviors = ["stand", "wait", f"start_{gait}", f"{gait}_forward", f"stop_{gait}"]
+    library = load_cast("person", takes=6, behaviors=behaviors)
+    take, plans = crowd_of(library, gait)
+    upper = upper_joints(library.skeleton)
+    joins, middles, times = [], [], []
+    for who, plan in enumerate(plans):
+        for one, after in pairwise(plan.steps):
+            if one.behavior == after.behavior:
+                joins.append(take.poses(after.time, [who])[0].rotations[0, upper])
+                middles.append(take.poses(0.5 * (one.time + after.time), [who])[0].rotations[0, upper])
+                times.append(after.time - one.time)
+    assert spread(joins) > 0.6 * spread(middles) > np.radians(0.5)
+    assert 0.01 < np.std(times) / np.mean(times) < 0.05
+    assert audit_take(take, World((-5.0, -5.0, 40.0, 40.0))).violations == ()
+    assert foot_slide(take.clip(0)).max() < 0.001, "legs stay as the clips have them"
+
+
+def test_a_join_just_before_the_end_is_mended_too(torn: Library) -> None:
+    """Where a take ends within the window after a join."""
+    clips = [torn.clips[name] for name in ("start_walk", "walk_forward")]
+    for frames in (1, 2, 4):
+        short = slice_frames(clips[1], 0, 1 + frames)
+        take = mend_joins(assemble([lay_track("ann", [clips[0], short])], 30.0))
+        assert audit_take(take, FLOOR)["continuity"].ok, frames
 
 
 CAPTURED = ("15", "21", "22", "58", "11", "12", "13", "17", "18", "19", "23", "24", "25", "26", "27", "28", "29", "30")

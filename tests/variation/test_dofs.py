@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.errors import SkeletonError, VariationError
+from gaitway.motion.anatomy import PARTS, joint_parts
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move
-from gaitway.variation.network.dofs import PARTS, Dofs, Mode, joint_parts, smooth_vectors
+from gaitway.variation.network.dofs import Dofs, Mode, smooth_vectors
 from variation_takes import make_takes, small_skeleton
 
 MODES: tuple[Mode, ...] = ("exponential", "euler")

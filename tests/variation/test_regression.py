@@ -7,8 +7,9 @@ import pytest
 
 from gaitway.bench._plain_variation import unroll_plainly
 from gaitway.core.arrays import FloatArray
+from gaitway.motion.anatomy import PARTS
 from gaitway.variation.network._score_kernels import TakeArrays
-from gaitway.variation.network.dofs import PARTS, Dofs
+from gaitway.variation.network.dofs import Dofs
 from gaitway.variation.network.phase import PhaseAlignment, align_phases
 from gaitway.variation.network.regression import Noise, RegressionKernel, TrainingRows, make_rows, score_changes, unroll
 from gaitway.variation.network.spread import TakeWeights

@@ -15,10 +15,11 @@ import numpy as np
 from gaitway.bench._plain_variation import unroll_plainly
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
 from gaitway.cast.catalog import load_cast
+from gaitway.motion.anatomy import PARTS
 from gaitway.motion.clip import Clip
 from gaitway.variation.evaluation.measures import cycle_lengths
 from gaitway.variation.learning.learn import learn
-from gaitway.variation.network.dofs import PARTS, Dofs
+from gaitway.variation.network.dofs import Dofs
 from gaitway.variation.network.model import LearnOptions, VariationModel
 from gaitway.variation.network.phase import align_phases
 from gaitway.variation.network.regression import Noise, make_rows, unroll

@@ -48,8 +48,13 @@ def hermite(
     return out
 
 
-def wobble(times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: float = 1.0) -> FloatArray:
-    """Return slow random curves of about unit size over `times` (N,), at rest and zero at both ends; (N, channels)."""
+def wobble(
+    times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: float = 1.0, *, free_ends: bool = False
+) -> FloatArray:
+    """Return slow random curves of about unit size over `times` (N,); (N, channels).
+
+    They are at rest and zero at both ends, unless the ends are free.
+    """
     span = float(times[-1] - times[0])
     count = max(2, round(2.0 * rate_hz * span))
     cycles = np.arange(1, count + 1)
@@ -58,6 +63,8 @@ def wobble(times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: 
     s = (times - times[0]) / max(span, 1e-9)
     waves = np.sin(np.pi * s[:, None, None] * cycles[:, None] + phases) * weights
     curve = waves.sum(axis=1) / np.sqrt((1.0 / cycles).sum())
+    if free_ends:
+        return np.asarray(curve)
     edge = min(0.5, 0.35 / max(span, 1e-9))
     out: FloatArray = curve * plateau(s, 0.0, edge, 1.0 - edge, 1.0)[:, None]
     return out

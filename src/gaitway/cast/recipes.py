@@ -25,7 +25,9 @@ class CastClip:
     and `obstacle`) and keeps `clip.name`, which must be unique within the cast.
 
     The first frame of the clip is the hub pose of `start` and its last frame the hub pose of `end`, up to a planar
-    move: when B follows A, the first frame of B replaces the last frame of A.
+    move: when B follows A, the first frame of B replaces the last frame of A. In further takes, pelvis and legs are
+    those of the hubs, and trunk, arms and head differ, so that takes are not pinched to one pose at every join
+    (`performing.joins` leads them on from one another).
     """
 
     clip: Clip
@@ -60,6 +62,9 @@ class Recipe(Generic[Manner]):
     make: Callable[[str, Manner, int], Clip | tuple[Clip, float]]
     """Function of name, style and seed that makes a take: the clip, and the time [s] at which it passes an obstacle."""
     obstacle: str | None = None
+    further: Callable[[str, Manner, int], Clip] | None = None
+    """Function that makes all takes but the first, with ends and a length of their own; None makes them as the
+    first."""
 
 
 def cast_clips(
@@ -85,7 +90,8 @@ def cast_clips(
         for take in range(takes):
             name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
             draw = int(np.random.SeedSequence([seed, take, *recipe.behavior.encode()]).generate_state(1)[0])
-            made = recipe.make(name, style, draw)
+            make = recipe.make if take == 0 or recipe.further is None else recipe.further
+            made = make(name, style, draw)
             clip, passing = made if isinstance(made, tuple) else (made, None)
             out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, passing))
     return out

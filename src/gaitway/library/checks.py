@@ -9,6 +9,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.clip import Clip
 
 
@@ -71,6 +72,9 @@ class ClipJoin:
     speed: float
     """Largest change of a joint's velocity over the join [m/s] beyond the changes just before and after it."""
     speed_joint: str
+    legs: float
+    """Largest difference of the rotation of pelvis and legs [rad]. What differs above them is led on when it is played
+    (`performing.joins`), and feet stay exactly where they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +113,7 @@ def _join(library: Library, before: str, after: str, end: _End, start: _End) -> 
         height=abs(end.height - start.height),
         speed=float(speeds.max()),
         speed_joint=names[int(speeds.argmax())],
+        legs=float(angles[~upper_joints(library.skeleton)].max()),
     )
 
 

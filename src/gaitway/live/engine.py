@@ -42,7 +42,8 @@ from gaitway.live.playing.arrays import (
     roomier,
 )
 from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
-from gaitway.live.playing.gaze import LiveGaze
+from gaitway.live.playing.gaze import LiveGaze, LiveLayers
+from gaitway.live.playing.joins import LiveJoins
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
@@ -356,7 +357,7 @@ class LiveEngine:
         """
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._gaze.layers(self.time)
+        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._layers()
         first, second = out or (np.empty((len(who), 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
@@ -368,13 +369,17 @@ class LiveEngine:
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
 
+    def _layers(self) -> LiveLayers | None:
+        """Return what turns joints now besides clips: gaze and arms, and joins of clips."""
+        return self._joins.layers(self._crowd, self._live, self.time, self._gaze.layers(self.time))
+
     def joints(
         self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None
     ) -> Joints:
         """Return world positions (N, J, 3) and rotations (N, J, 4) of all joints now; see `poses`."""
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._gaze.layers(self.time)
+        parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._layers()
         first, second = out or (np.empty((len(who), joints, 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
@@ -585,6 +590,7 @@ class LiveEngine:
         trees = sum(part.planner.tree_count for part in self._parts)
         tally = longer(self._live.tally, max(_LEAST_TALLY, kernels.CURSOR + trees))
         self._live = joined_live(self._live._replace(tally=tally), self.libraries)
+        self._joins = LiveJoins(self.libraries)
         self._reserve(max(len(self._crowd.until), _FIRST_PLACES))
 
     def _reserve(self, places: int) -> None:

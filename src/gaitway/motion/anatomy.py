@@ -1,4 +1,4 @@
-"""A reference pose for every humanoid rig (the T-pose), and the directions in which its joints bend.
+"""A reference pose for every humanoid rig (the T-pose), the directions in which joints bend, and parts of the body.
 
 Rigs disagree about their rest pose: legs slant outward (Acclaim), arms hang (3ds Max) or droop (CMU). The T-pose here
 is worked out from the bones, faces +X with Z up, and has straight limbs, so a joint's world rotation relative to it
@@ -7,16 +7,19 @@ means the same on every rig. Retargeting, joint limits and limb solvers all meas
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.roles import ALL_ROLES
 from gaitway.motion.skeleton import Skeleton
 
+PARTS = ("lower", "trunk", "left_arm", "right_arm")
+"""Parts of a body: root and legs, spine and head, and the arms. A body that is not human is all "lower"."""
 _TILTED = np.radians(30.0)
 """Greatest lean of a rest pose that counts as upright, so that a natural pelvis tilt is kept [rad]."""
 _LIMBS: tuple[tuple[tuple[str, str, str], tuple[float, float, float]], ...] = (
@@ -124,3 +127,27 @@ def _limb_swings(skeleton: Skeleton, upright: FloatArray) -> dict[int, FloatArra
         swings[i] = rotations.from_axis_angle([0.0, 1.0, 0.0] if abs(wanted[i, 2]) > 0.5 else [0.0, 0.0, 1.0], np.pi)
     swings[lengths < 1e-9] = rotations.identity()
     return dict(zip(starts.tolist(), rotations.multiply(swings, upright), strict=True))
+
+
+def joint_parts(skeleton: Skeleton) -> IntArray:
+    """Return the part of the body of every joint, an index into PARTS; (J,)."""
+    starts: Mapping[str, tuple[str, ...]] = {
+        "trunk": ("spine", "chest"),
+        "left_arm": ("left_clavicle", "left_shoulder"),
+        "right_arm": ("right_clavicle", "right_shoulder"),
+    }
+    begins = {
+        skeleton.roles[role]: PARTS.index(part)
+        for part, roles in starts.items()
+        for role in roles
+        if role in skeleton.roles
+    }
+    parts = np.zeros(len(skeleton), np.int64)
+    for joint in range(1, len(skeleton)):
+        parts[joint] = begins.get(joint, parts[skeleton.parents[joint]])
+    return parts
+
+
+def upper_joints(skeleton: Skeleton) -> BoolArray:
+    """Return which joints belong to trunk, arms or head, and not to pelvis or legs; (J,)."""
+    return np.asarray(joint_parts(skeleton) != PARTS.index("lower"))

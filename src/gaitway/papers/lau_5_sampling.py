@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from gaitway.core.arrays import FloatArray
+from gaitway.motion.anatomy import PARTS
 from gaitway.motion.clip import Clip
 from gaitway.papers.lau_5_sets import Study
 from gaitway.papers.tables import Claim
@@ -22,7 +23,6 @@ from gaitway.render.sheets.variation_picture import TakeGroup, overlay_picture
 from gaitway.variation.evaluation.features import Yardstick
 from gaitway.variation.evaluation.measures import cycle_lengths
 from gaitway.variation.learning.learn import learn
-from gaitway.variation.network.dofs import PARTS
 from gaitway.variation.network.model import LearnOptions, log_likelihood
 from gaitway.variation.network.spread import TIMING
 from gaitway.variation.sampling.streaming import Stream

@@ -13,6 +13,7 @@ import numpy as np
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.progress import Progress
+from gaitway.motion.anatomy import PARTS, joint_parts
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.papers.charts import Chart, Series
@@ -20,7 +21,6 @@ from gaitway.papers.tables import PaperOptions
 from gaitway.variation.evaluation.noise import AlignedTakes, strawman_noise
 from gaitway.variation.inputs.cycles import capture_of, captured_cycles
 from gaitway.variation.inputs.input_selection import SelectionMeasure, TakeSelection, select_takes
-from gaitway.variation.network.dofs import PARTS, joint_parts
 
 HIGHER, TURN, SLOWER, NOISE = 1.5, np.radians(20.0), 1.25, 2.0
 """Changes that make a take odd: factor on the swing of the arms; turn over a take [rad]; factor on its length; noise in

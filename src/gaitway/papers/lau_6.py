@@ -25,6 +25,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.progress import Progress
 from gaitway.library.behavior import Library
 from gaitway.library.checks import check_joins
+from gaitway.motion.anatomy import joint_parts
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.planning import Planned, plan_scene
 from gaitway.render.film.shot import Shot
@@ -36,7 +37,6 @@ from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.take.model import Take
 from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
-from gaitway.variation.network.dofs import joint_parts
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45", "jog_right_45")
 FORWARD, TURNS = 12, 5
@@ -93,7 +93,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """Return what must hold of crowds by trees and by the search; rows have five clips first, then variants."""
     pairs = list(zip(rows[::2], rows[1::2], strict=True))
-    seams = [max(join.angle for join in check_joins(library)) for library in (plain, done.library)]
+    seams = [max(join.legs for join in check_joins(library)) for library in (plain, done.library)]
     return (
         Claim(f"{done.added} variants pass the gate", done.added == FORWARD + TURNS * (len(JOGS) - 1)),
         Claim(

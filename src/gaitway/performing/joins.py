@@ -1,17 +1,21 @@
-"""Joins of clips that do not share their end poses, as cut from a capture.
+"""Joins of clips that do not share their end poses: takes and variants with ends of their own, and cut captures.
 
-Clips lie where they were planned, the last frame of one at the place of the first of the next. The
-difference of their poses, in value and speed, decays over a window, and planted feet are then held in place.
+A state of a behaviour graph is a family of poses. Clips lie where they were planned, the last frame of one at the place
+of the first of the next. The difference of their poses, in value and speed, decays over a window on both sides of the
+join. Where pelvis and legs are the same, only trunk, arms and head are led, and feet stay exactly as the clips have
+them. Where legs differ too, planted feet are then held in place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
@@ -34,6 +38,8 @@ _TOE_S = 0.15
 """Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""
 _LEVEL = 0.002
 """Largest difference of root heights that count as equal [m]."""
+_SHARED, _UPPER, _WHOLE = range(3)
+"""What differs at a join: nothing, trunk, arms and head alone, or pelvis and legs too."""
 
 
 def mend_joins(take: Take, window: float = WINDOW) -> Take:
@@ -51,10 +57,10 @@ def mend_joins(take: Take, window: float = WINDOW) -> Take:
     return replace(take, layers=(*take.layers, *found)) if found else take
 
 
-def _torn(take: Take) -> FloatArray:
-    """Return which segments begin in another pose than the one before ends in; (S,)."""
-    known: dict[tuple[int, int], bool] = {}
-    out = np.zeros(len(take.segments), dtype=bool)
+def _torn(take: Take) -> IntArray:
+    """Return what differs between the first pose of each segment and the last one before it (`_SHARED` ...); (S,)."""
+    known: dict[tuple[int, int], int] = {}
+    out = np.zeros(len(take.segments), dtype=np.int64)
     first = set(take.rows.tolist())
     table = take.segments
     left = table.offset[:-1] + table.speed[:-1] * np.diff(table.start)
@@ -68,41 +74,44 @@ def _torn(take: Take) -> FloatArray:
     return out
 
 
-def _differ(before: Clip, after: Clip) -> bool:
-    """Return whether the last pose of one clip differs from the first of another, apart from the heading."""
+def _differ(before: Clip, after: Clip) -> int:
+    """Return where the last pose of one clip differs from the first of another, apart from the heading."""
     last, first = before.rotations[-1].copy(), after.rotations[0].copy()
     for pose, heading in ((last, before.headings()[-1]), (first, after.headings()[0])):
         pose[0] = rotations.multiply(rotations.from_yaw(-heading), pose[0])
     rise = abs(float(before.root_positions[-1, 2] - after.root_positions[0, 2]))
     on_one_floor = before.contacts is None or after.contacts is None
-    return bool(rotations.angle_between(last, first).max() > _SAME or (on_one_floor and rise > _LEVEL))
+    apart = rotations.angle_between(last, first) > _SAME
+    if apart[~upper_joints(before.skeleton)].any() or (on_one_floor and rise > _LEVEL):
+        return _WHOLE
+    return _UPPER if apart.any() else _SHARED
 
 
-def _layer(take: Take, character: int, torn: FloatArray, window: float) -> Layer | None:
+def _layer(take: Take, character: int, torn: IntArray, window: float) -> Layer | None:
     """Return the layer that a character needs, or None."""
     rows = np.arange(take.rows[character], take.rows[character + 1])
-    joins = rows[torn[rows]]
+    joins = rows[torn[rows] != _SHARED]
     if not len(joins):
         return None
     clip = take.clip(character)
     frames = np.ceil((take.segments.start[joins] - take.start(character)) * clip.fps - 1e-6).astype(np.int64)
-    led = _led_on(clip, frames[(frames > 0) & (frames < len(clip))], window)
-    if _has_feet(clip.skeleton):
+    whole = bool((torn[rows] == _WHOLE).any())
+    led = _led_on(clip, frames[(frames > 0) & (frames < len(clip))], window, upper_only=not whole)
+    if whole and _has_feet(clip.skeleton):
         led = _toes_held(clean_footskate(led if led.contacts is not None else detect_contacts(led), hold=True))
     return layer_between(take, character, clip, replace(led, skeleton=clip.skeleton, contacts=clip.contacts), LAYER)
 
 
-def _led_on(clip: Clip, frames: IntArray, window: float) -> Clip:
+def _led_on(clip: Clip, frames: IntArray, window: float, *, upper_only: bool = False) -> Clip:
     """Return the clip with the parts before and after each frame led to one another, half way each.
 
     Their difference in pose and speed, with the part before continued to the frame, falls to zero within the window on
     either side (or within half a part, if that is shorter).
     """
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
-    edges = np.concatenate([[0], frames, [len(clip)]])
+    led = upper_joints(clip.skeleton) if upper_only else np.ones(len(clip.skeleton), dtype=bool)
+    edges = np.concatenate([[-np.inf], frames, [np.inf]])  # a take may end soon after a join, in the midst of a window
     for k, frame in enumerate(frames, start=1):
-        if frame < 2 or frame + 2 > len(clip):
-            continue
         jump, speed = _difference(clip.root_positions, frame)
         turn, spin = _turned_difference(clip.rotations, frame)
         for sign, room in ((-1, frame - edges[k - 1]), (1, edges[k + 1] - frame)):
@@ -111,15 +120,17 @@ def _led_on(clip: Clip, frames: IntArray, window: float) -> Clip:
             rows = frame + sign * steps
             steps, rows = steps[(rows >= 0) & (rows < len(clip))], rows[(rows >= 0) & (rows < len(clip))]
             rest, lead = _dying(steps / reach)
-            roots[rows] += 0.5 * (sign * rest[:, None] * jump + reach * lead[:, None] * speed)
+            if not upper_only:
+                roots[rows] += 0.5 * (sign * rest[:, None] * jump + reach * lead[:, None] * speed)
             offset = 0.5 * (sign * rest[:, None, None] * turn + reach * lead[:, None, None] * spin)
-            turns[rows] = rotations.multiply(rotations.from_rotation_vector(offset), turns[rows])
+            turned = rotations.multiply(rotations.from_rotation_vector(offset), turns[rows])
+            turns[rows] = np.where(led[:, None], turned, turns[rows])
     return replace(clip, root_positions=roots, rotations=rotations.normalize(turns))
 
 
 def _difference(roots: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
     """Return how far the root before a frame, continued, is ahead of the root from it on [m], and how much faster."""
-    own, before = roots[frame + 1] - roots[frame], roots[frame - 1] - roots[frame - 2]
+    own, before = _steps_beside(frame, len(roots), lambda a, b: roots[b] - roots[a])
     return roots[frame - 1] + before - roots[frame], before - own
 
 
@@ -129,9 +140,19 @@ def _turned_difference(turns: FloatArray, frame: int) -> tuple[FloatArray, Float
     def between(first: FloatArray, last: FloatArray) -> FloatArray:
         return rotations.to_rotation_vector(rotations.multiply(last, rotations.conjugate(first)))
 
-    own, before = between(turns[frame], turns[frame + 1]), between(turns[frame - 2], turns[frame - 1])
+    own, before = _steps_beside(frame, len(turns), lambda a, b: between(turns[a], turns[b]))
     ahead = rotations.multiply(rotations.from_rotation_vector(before), turns[frame - 1])
     return between(turns[frame], ahead), before - own
+
+
+def _steps_beside(frame: int, count: int, between: Callable[[int, int], FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the step after a frame and the one that ends before it; where one is missing, the other stands for it."""
+    own = between(frame, frame + 1) if frame + 1 < count else None
+    before = between(frame - 2, frame - 1) if frame >= 2 else None
+    if own is None and before is None:
+        still = np.zeros_like(between(frame, frame))
+        return still, still
+    return (before if own is None else own), (own if before is None else before)  # type: ignore[return-value]
 
 
 def _dying(share: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Libraries with variants (Lau 2009, chapter 6): every behaviour gets more clips, which begin and end as its own do.
+"""Libraries with variants (Lau 2009, chapter 6): every behaviour gets more clips, which join as its own do.
 
 Where a behaviour has four takes or more, whole bodies vary: a network is learnt from the takes and sampled. Where it
 has fewer, as in many captured libraries, legs, path and timing stay those of a take. A network that is learnt from all
@@ -47,8 +47,8 @@ class EnrichOptions:
     tries: int = 3
     """Number of variants that are drawn, at most, for each that is wanted."""
     rounds: int = 4
-    """Rounds of the search for a network's structure; more rounds take longer and gain little, because both ends of a
-    variant are fixed."""
+    """Rounds of the search for a network's structure; more rounds take longer and gain little, because feet and
+    path at both ends of a variant are fixed."""
     bars: GateBars = field(default_factory=GateBars)
     """Limits that a variant must meet."""
 

@@ -28,8 +28,8 @@ class VariantGenerator:
     """Draws variants of a behaviour."""
 
     draw: Callable[[Sequence[Clip], np.random.Generator], Iterator[Clip]]
-    """Function that yields one variant for each of some takes. A variant begins and ends as takes do. Where legs are
-    kept, then legs, path and timing are those of its take."""
+    """Function that yields one variant for each of some takes. A variant begins and ends on the feet of takes. Where
+    legs are kept, then legs, path and timing are those of its take."""
     notes: tuple[str, ...] = ()
     """Warnings about the takes that the model was learnt from."""
 

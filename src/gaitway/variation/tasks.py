@@ -10,9 +10,9 @@ from gaitway.core.errors import LibraryError
 from gaitway.core.progress import Progress
 from gaitway.core.suggest import did_you_mean
 from gaitway.library.behavior import Behavior, Library
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.clip import Clip
 from gaitway.variation.inputs.training_takes import TrainingTakes, takes_of
-from gaitway.variation.network.dofs import PARTS, joint_parts
 
 LEAST_TAKES = 4
 """Smallest number of takes that a network is learnt from."""
@@ -103,7 +103,7 @@ def _task(library: Library, behavior: Behavior, training_takes: TrainingTakes, u
     pool = tuple(training_takes.of(behavior))
     if len(pool) < LEAST_TAKES:
         return no_variants(f"fewer than {LEAST_TAKES} takes of its gait do not show how it varies")
-    if (joint_parts(library.skeleton) == PARTS.index("lower")).all():
+    if not upper_joints(library.skeleton).any():
         return no_variants("only legs and path could stay, and this body has no arms or trunk to vary")
     if upper:
         why = "as was asked for"

@@ -27,7 +27,8 @@ def vary(
 ) -> Enriched:
     """Learn how the behaviours of a library vary, and add variants to it.
 
-    Variants begin and end as the library's own clips do, so that they join as those do. What was learnt is kept on
+    Variants begin and end on the feet of the library's own clips, so that they join as those do, and hold the rest of
+    the body in their own way there. What was learnt is kept on
     disk, so that another count or gain does not learn again.
 
     Args:

@@ -11,6 +11,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.library import _disc_kernels
 from gaitway.live.playing._crowd_kernels import GROUP, BodyArrays
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.space.prepared import PreparedLibrary
@@ -22,7 +23,7 @@ Single = npt.NDArray[np.float32]
 
 JOIN = 0.25
 """Time over which the pose of one clip blends into that of the next, where they were not made to join [s]."""
-_SAME = float(np.radians(0.2))
+SAME = float(np.radians(0.2))
 """Largest difference between joints of equal poses [rad]."""
 _LEVEL = 0.002
 """Largest difference between root heights of equal poses [m]."""
@@ -80,8 +81,9 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
 def frame_pool(prepared: PreparedLibrary) -> tuple[Single, IntArray, FloatArray]:
     """Return all frames that live characters play.
 
-    Where a clip does not begin in the pose in which an earlier clip ends, it is in the pool once more, with its first
-    frames blended from there (`JOIN`). So blends for all pairs of clips are made beforehand.
+    Where pelvis and legs of a clip do not begin as those of an earlier clip end, it is in the pool once more, with its
+    first frames blended from there (`JOIN`). So blends for all such pairs of clips are made beforehand. Where only the
+    upper body differs, it is led on while it is played (`joins`).
 
     Returns:
         Frames as `take.pool.BodyPool` has them (P, 4, J + 1), the first row of each action's clip after each action,
@@ -95,11 +97,12 @@ def frame_pool(prepared: PreparedLibrary) -> tuple[Single, IntArray, FloatArray]
     rows = np.tile(starts[:-1], (count + 1, 1))
     used = int(starts[-1])
     firsts, lasts = (_ahead(clips, frame) for frame in (0, -1))
+    legs = ~upper_joints(library.skeleton)
     for before in range(count):
         behavior = table.behavior[before]
         followers = table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]]
-        apart = rotations.angle_between(lasts[0][before], firsts[0][followers]).max(axis=1, initial=0.0)
-        differ = (apart > _SAME) | (np.abs(lasts[1][before] - firsts[1][followers]) > _LEVEL)
+        apart = rotations.angle_between(lasts[0][before], firsts[0][followers])[:, legs].max(axis=1, initial=0.0)
+        differ = (apart > SAME) | (np.abs(lasts[1][before] - firsts[1][followers]) > _LEVEL)
         for after in followers[differ].tolist():
             joined = led_on(clips[before], clips[after])
             if joined is not clips[after]:
@@ -121,7 +124,7 @@ def led_on(before: Clip, after: Clip, window: float = JOIN) -> Clip:
     heading = float(after.headings()[0])
     last[0] = rotations.multiply(rotations.from_yaw(heading - float(before.headings()[-1])), last[0])
     rise = float(before.root_positions[-1, 2] - after.root_positions[0, 2])
-    if rotations.angle_between(last, first).max() <= _SAME and abs(rise) <= _LEVEL:
+    if rotations.angle_between(last, first).max() <= SAME and abs(rise) <= _LEVEL:
         return after
     apart = rotations.to_rotation_vector(rotations.multiply(last, rotations.conjugate(first)))
     count = min(max(round(window * after.fps), 1), len(after))

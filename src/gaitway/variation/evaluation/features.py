@@ -16,8 +16,9 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import VariationError
+from gaitway.motion.anatomy import PARTS
 from gaitway.motion.clip import Clip
-from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Dofs
+from gaitway.variation.network.dofs import ROOT_NAMES, Dofs
 from gaitway.variation.network.phase import PhaseAlignment, align_phases, phase_shares, resampled
 
 GROUPS = ("poses", "velocities", "timing", "correlations")

@@ -9,11 +9,12 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import VariationError
+from gaitway.motion.anatomy import PARTS
 from gaitway.motion.clip import Clip
 from gaitway.motion.quality import foot_slide
 from gaitway.variation.evaluation.features import GROUPS, TEXTURE, Yardstick
 from gaitway.variation.evaluation.two_sample import PERMUTATIONS, Verdict, classifier_test, energy_test, nearest
-from gaitway.variation.network.dofs import PARTS, ROOT_NAMES
+from gaitway.variation.network.dofs import ROOT_NAMES
 from gaitway.variation.network.model import VariationModel
 
 _RIDGE = 0.05

@@ -19,8 +19,9 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.core.errors import VariationError
+from gaitway.motion.anatomy import PARTS, joint_parts
 from gaitway.motion.clip import Clip
-from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Dofs, joint_parts
+from gaitway.variation.network.dofs import ROOT_NAMES, Dofs
 from gaitway.variation.network.model import check_same
 from gaitway.variation.network.phase import align_phases, phase_shares
 from gaitway.variation.network.regression import RegressionKernel, make_rows, unroll

@@ -10,7 +10,7 @@ frame before is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -21,14 +21,13 @@ import numpy.typing as npt
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
 from gaitway.core.errors import VariationError
+from gaitway.motion.anatomy import PARTS, joint_parts
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
 Mode = Literal["exponential", "euler"]
 ROOT_NAMES = ("ahead", "left", "turning", "height")
 """Names of the root's first columns: velocity [m/s] forward and to the left, turning rate [rad/s], height [m]."""
-PARTS = ("lower", "trunk", "left_arm", "right_arm")
-"""Parts of a body: root and legs, spine and head, and the arms. A body that is not human is all "lower"."""
 _EULER_ORDER = "zyx"
 _TURN = 2.0 * np.pi
 _STILL = np.array([0.004, 0.004, 0.008, 0.0004])
@@ -176,25 +175,6 @@ def travel(steps: FloatArray, start: npt.ArrayLike) -> FloatArray:
     return np.column_stack(
         [*(np.concatenate([[p], p + np.cumsum(d)]) for p, d in zip((x, y), across, strict=True)), turned]
     )
-
-
-def joint_parts(skeleton: Skeleton) -> IntArray:
-    """Return the part of the body of every joint, an index into PARTS; (J,)."""
-    starts: Mapping[str, tuple[str, ...]] = {
-        "trunk": ("spine", "chest"),
-        "left_arm": ("left_clavicle", "left_shoulder"),
-        "right_arm": ("right_clavicle", "right_shoulder"),
-    }
-    begins = {
-        skeleton.roles[role]: PARTS.index(part)
-        for part, roles in starts.items()
-        for role in roles
-        if role in skeleton.roles
-    }
-    parts = np.zeros(len(skeleton), np.int64)
-    for joint in range(1, len(skeleton)):
-        parts[joint] = begins.get(joint, parts[skeleton.parents[joint]])
-    return parts
 
 
 def smooth_vectors(vectors: FloatArray) -> FloatArray:

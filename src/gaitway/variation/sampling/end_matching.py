@@ -1,4 +1,9 @@
-"""End matching: variants begin and end exactly as the takes of their behaviour do, and so join other clips."""
+"""End matching: variants begin and end on the feet of the takes of their behaviour, and so join other clips.
+
+Pelvis, legs and contacts of the first and last frames are a take's, in pose and velocity. Trunk, arms and head are the
+variant's own there, within bounds: `performing.joins` leads one clip on to the next. So variants are not pinched to one
+pose at every join. Where hands rest at an end, as in a crawl, the whole body is the take's.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,11 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import VariationError
 from gaitway.motion import quality
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.editing import slice_frames
-from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Dofs, joint_parts
+from gaitway.variation.network.dofs import ROOT_NAMES, Dofs
 from gaitway.variation.sampling.constraints import ConstraintOptions, constrained
 from gaitway.variation.sampling.point_constraints import PointConstraint, contact_constraints
 from gaitway.variation.sampling.root_correction import follow_feet
@@ -29,6 +35,8 @@ _DIP = 0.003
 """Depth under the floor up to which a swinging foot is not corrected [m]."""
 _STAYS = 0.02, 0.02
 """Movement and turn of a root up to which it counts as staying [m, rad]."""
+MOST_AT_ENDS = float(np.radians(25.0))
+"""Largest turn of a joint of the upper body away from the take at an end [rad]."""
 UPPER_FADE_S = 0.3
 """The same time for upper bodies [s]."""
 _ADDED = 0.7
@@ -37,11 +45,11 @@ about a fifth beyond the usual. A larger change, such as a wide swing within one
 
 
 def match_ends(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
-    """Return a variant that begins and ends as a take does, with still planted feet.
+    """Return a variant that begins and ends on the feet of a take, with still planted feet.
 
-    Its first and last two frames have the take's poses and velocities. The change that this makes fades inward. The
-    root follows planted feet. `constrained` removes the rest of their slide, and lifts swinging feet that dip into the
-    ground.
+    In its first and last two frames pelvis and legs have the take's poses and velocities, and the upper body is no
+    farther from the take than `MOST_AT_ENDS`. The change that this makes fades inward. The root follows planted feet.
+    `constrained` removes the rest of their slide, and lifts swinging feet that dip into the ground.
 
     Args:
         variant: Variant of the take's behaviour, with contacts.
@@ -62,6 +70,14 @@ def match_ends(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     return _with_frames(still, take, (0, -1))
 
 
+def free_at_end(take: Clip, first: bool) -> BoolArray:
+    """Return which joints of variants are free at an end of a take: the upper body, unless hands rest there; (J,)."""
+    upper = upper_joints(take.skeleton)
+    rests = np.asarray(take.contacts)[:HELD] if first else np.asarray(take.contacts)[-HELD:]
+    resting = [point.joint for point, down in zip(take.skeleton.contact_points, rests.any(axis=0), strict=True) if down]
+    return np.asarray(upper & ~upper[resting].any())
+
+
 def with_hand_contacts(variant: Clip, take: Clip) -> Clip:
     """Return an upper body over a take's legs, with its hands where they rest in the take, as on a block.
 
@@ -71,7 +87,7 @@ def with_hand_contacts(variant: Clip, take: Clip) -> Clip:
     """
     if take.contacts is None:
         return variant
-    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    lower = ~upper_joints(take.skeleton)
     points = take.contact_positions()
     resting = [
         PointConstraint(point.name, start, stop, points[start:stop, column])
@@ -84,16 +100,18 @@ def with_hand_contacts(variant: Clip, take: Clip) -> Clip:
 
 
 def with_upper_body(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
-    """Return a take with another upper body, which fades in after its first frames and fades out before its last.
+    """Return a take with another upper body.
 
-    Root, legs, contacts and timing are the take's, to the last bit.
+    Root, legs, contacts and timing are the take's, to the last bit. At both ends a joint keeps its turn away from the
+    take there, or the mean turn of the clip if that is larger: takes that share their end poses tell nothing of how
+    people differ in them.
 
     Args:
         take: Take whose legs are kept.
         drawn: Clip with the upper body; as many frames on the same skeleton.
         usual: Root mean square changes of joints' velocities from frame to frame, which the added motion stays well
             below (`rms_velocity_changes` of takes) [rad/s]; (J,). None takes those of the take alone.
-        fade_s: Time in which the ends become the take's [s]; half of the clip at most.
+        fade_s: Time in which the ends become those [s]; half of the clip at most.
 
     Raises:
         VariationError: if it has another skeleton, rate or number of frames.
@@ -101,18 +119,33 @@ def with_upper_body(take: Clip, drawn: Clip, *, usual: FloatArray | None = None,
     _check(drawn, take)
     if len(drawn) != len(take):
         raise VariationError(f"'{drawn.name}' has {len(drawn)} frames and take '{take.name}' {len(take)}")
-    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    lower = ~upper_joints(take.skeleton)
     away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(take.rotations), drawn.rotations))
-    away = away.reshape(len(take), -1)
     fade = min(fade_s * take.fps, 0.5 * len(take) - HELD)
-    away = away + _faded(-away[:HELD], len(take), fade) + _faded(-away[-HELD:][::-1], len(take), fade)[::-1]
-    away = away.reshape(len(take), -1, 3)
+    first = _kept_turns(away[:HELD], away.mean(axis=0), free_at_end(take, first=True)) - away[:HELD]
+    last = _kept_turns(away[-HELD:], away.mean(axis=0), free_at_end(take, first=False)) - away[-HELD:]
+    change = _faded(first.reshape(HELD, -1), len(take), fade)
+    change += _faded(last[::-1].reshape(HELD, -1), len(take), fade)[::-1]
+    away = away + change.reshape(away.shape)
     added = np.sqrt((np.diff(away, 2, axis=0) ** 2).sum(axis=-1).mean(axis=0)) * take.fps
     most = _ADDED * (rms_velocity_changes([take]) if usual is None else usual)
     away *= np.minimum(1.0, most / np.maximum(added, 1e-9))[:, None]
     turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away))
     local = np.where(lower[None, :, None], take.rotations, rotations.normalize(turned))
     return replace(take, rotations=local, name=drawn.name)
+
+
+def _kept_turns(turns: FloatArray, mean: FloatArray, free: BoolArray) -> FloatArray:
+    """Return the turns (HELD, J, 3) that an end keeps: its own or the mean (J, 3), whichever is larger, bounded."""
+    own = np.linalg.norm(turns, axis=-1).max(axis=0) >= np.linalg.norm(mean, axis=-1)
+    kept = np.where(own[:, None], turns, mean) * free[:, None]
+    return np.asarray(kept * _bounded(kept, MOST_AT_ENDS))
+
+
+def _bounded(vectors: FloatArray, most: float) -> FloatArray:
+    """Return factors that make vectors (HELD, ..., 3) no longer than this, one for both frames; (..., 1)."""
+    size = np.linalg.norm(vectors, axis=-1, keepdims=True).max(axis=0)
+    return np.asarray(np.minimum(1.0, most / np.maximum(size, 1e-12)))
 
 
 def velocity_changes(clip: Clip) -> FloatArray:
@@ -160,20 +193,29 @@ def _check(variant: Clip, take: Clip) -> None:
 
 
 def _seated(variant: Clip, take: Clip, fade_s: float) -> Clip:
-    """Return the variant with the take's rows in its first and last frames."""
+    """Return the variant with the take's pelvis and legs in its first and last frames."""
     ends = [slice_frames(take, 0, HELD + 1), slice_frames(take, len(take) - HELD - 1, len(take))]
     some = Dofs.of([_thinned(variant), *ends])  # for the mean rotations; all columns are kept below
     dofs = replace(some, kept=np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton)))
     rows = dofs.rows(variant)
     begin, end = (dofs.rows(part) for part in ends)
     fade = min(fade_s * variant.fps, 0.5 * len(rows) - HELD)
-    first = _faded(begin[:HELD] - rows[:HELD], len(rows), fade)
-    last = _faded((end[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
+    first = _faded(_freed(begin[:HELD] - rows[:HELD], free_at_end(take, first=True)), len(rows), fade)
+    last = _faded(_freed(end[-HELD:] - rows[-HELD:], free_at_end(take, first=False))[::-1], len(rows), fade)[::-1]
     contacts = np.array(variant.contacts)
     contacts[:HELD], contacts[-HELD:] = take.contacts[:HELD], take.contacts[-HELD:]  # type: ignore[index]
     start = take.planar_path()[0]
     seated = dofs.clip(rows + first + last, variant.name, start, contacts, variant.labels)
     return _with_frames(seated, take, (0, 1, -2, -1))
+
+
+def _freed(change: FloatArray, free: BoolArray) -> FloatArray:
+    """Return a change of rows (HELD, n) without what leads free joints to the take, unless they are too far from it."""
+    out = change.copy()
+    turns = change[:, len(ROOT_NAMES) :].reshape(HELD, -1, 3)
+    far = turns * (1.0 - _bounded(turns, MOST_AT_ENDS))
+    out[:, len(ROOT_NAMES) :] = np.where(free[:, None], far, turns).reshape(HELD, -1)
+    return out
 
 
 def _thinned(clip: Clip) -> Clip:
@@ -213,11 +255,15 @@ def _anchored(clip: Clip, take: Clip) -> Clip:
 
 
 def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
-    """Return the clip with exactly the take's pose in some frames, at the clip's own position and heading."""
+    """Return the clip with exactly the take's pose in some frames, at the clip's own position and heading.
+
+    Joints that are free at that end stay as they are.
+    """
     local, roots = np.array(clip.rotations), np.array(clip.root_positions)
     turn = rotations.from_yaw(clip.headings()[list(frames)] - take.headings()[list(frames)])
     for number, frame in enumerate(frames):
-        local[frame] = take.rotations[frame]
+        held = ~free_at_end(take, first=frame >= 0)
+        local[frame, held] = take.rotations[frame, held]
         local[frame, 0] = rotations.multiply(turn[number], take.rotations[frame, 0])
         roots[frame, 2] = take.root_positions[frame, 2]
     return replace(clip, rotations=rotations.normalize(local), root_positions=roots)

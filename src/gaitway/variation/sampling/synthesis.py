@@ -12,8 +12,8 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, SingleArray
 from gaitway.core.errors import VariationError
+from gaitway.motion.anatomy import PARTS
 from gaitway.motion.clip import Clip
-from gaitway.variation.network.dofs import PARTS
 from gaitway.variation.network.model import VariationModel
 from gaitway.variation.network.regression import Noise, unroll
 from gaitway.variation.network.spread import TIMING, TakeWeights, node_mix

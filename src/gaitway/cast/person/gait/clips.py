@@ -31,63 +31,95 @@ BACK_TURN_DEG = 15
 IDLE_SECONDS = (5.0, 4.0, 6.0, 4.5)
 """Lengths of the takes of standing, in turn."""
 
-Make = Callable[[str, Style, int], Clip]
-"""Makes a take: name, whose body, seed."""
+STRIDE_SPREAD, MOST_SPREAD = 0.03, 0.05
+"""Standard deviation of the time of a stride among further takes, and its bound, as shares."""
+
+Make = Callable[[str, Style, int, bool], Clip]
+"""Makes a take: name, whose body, seed, whether its ends are free."""
 
 
 def locomotion_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """Return all locomotion of a person; takes differ by wobble. Arguments as those of `cast_clips`."""
+    """Return all locomotion of a person. Arguments as those of `cast_clips`.
+
+    Takes differ by wobble. Further takes hold trunk, arms and head in their own way at both ends, and their cycles are
+    longer or shorter.
+    """
     return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
 def _recipes() -> list[Recipe[Style]]:
     recipes = [
-        Recipe("stand", "stand", "stand", _stand),
-        Recipe("wait", "stand", "stand", lambda name, style, seed: idle(name, 1.0, style=style, seed=seed)),
-        Recipe("start_walk", "stand", "walk", _start_walk),
-        Recipe("stop_walk", "walk", "stand", _stop_walk),
-        Recipe("start_jog", "stand", "jog", _start_jog),
-        Recipe("stop_jog", "jog", "stand", _stop_jog),
-        Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
-        Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
+        _recipe("stand", "stand", "stand", _stand),
+        _recipe("wait", "stand", "stand", _wait),
+        _recipe("start_walk", "stand", "walk", _start_walk),
+        _recipe("stop_walk", "walk", "stand", _stop_walk),
+        _recipe("start_jog", "stand", "jog", _start_jog),
+        _recipe("stop_jog", "jog", "stand", _stop_jog),
+        _recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
+        _recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
     ]
     for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.88, 0.73))):
         recipes += [
-            Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
-            Recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
+            _recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
+            _recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
         ]
         for degrees in TURNS_DEG:
             recipes += [
-                Recipe(f"{gait}_left_{degrees}", gait, gait, _cycle(gait, degrees)),
-                Recipe(f"{gait}_right_{degrees}", gait, gait, _cycle(gait, -degrees)),
+                _recipe(f"{gait}_left_{degrees}", gait, gait, _cycle(gait, degrees)),
+                _recipe(f"{gait}_right_{degrees}", gait, gait, _cycle(gait, -degrees)),
             ]
     return [
         *recipes,
-        Recipe("start_back", "stand", "back", _start_back),
-        Recipe("stop_back", "back", "stand", _stop_back),
-        Recipe("back_walk", "back", "back", _cycle("back", 0.0)),
-        Recipe(f"back_left_{BACK_TURN_DEG}", "back", "back", _cycle("back", BACK_TURN_DEG)),
-        Recipe(f"back_right_{BACK_TURN_DEG}", "back", "back", _cycle("back", -BACK_TURN_DEG)),
+        _recipe("start_back", "stand", "back", _start_back),
+        _recipe("stop_back", "back", "stand", _stop_back),
+        _recipe("back_walk", "back", "back", _cycle("back", 0.0)),
+        _recipe(f"back_left_{BACK_TURN_DEG}", "back", "back", _cycle("back", BACK_TURN_DEG)),
+        _recipe(f"back_right_{BACK_TURN_DEG}", "back", "back", _cycle("back", -BACK_TURN_DEG)),
     ]
 
 
-def _stand(name: str, style: Style, seed: int) -> Clip:
-    return idle(name, IDLE_SECONDS[seed % len(IDLE_SECONDS)], style=style, seed=seed)
+def _recipe(behavior: str, start: str, end: str, make: Make) -> Recipe[Style]:
+    """Return a recipe whose further takes have free ends."""
+    return Recipe(
+        behavior,
+        start,
+        end,
+        lambda name, style, seed: make(name, style, seed, False),
+        further=lambda name, style, seed: make(name, style, seed, True),
+    )
+
+
+def _pace(seed: int, free: bool) -> float:
+    """Return the factor on the time of a cycle: people's strides differ by a few hundredths (Hausdorff 2005)."""
+    if not free:
+        return 1.0
+    drawn = float(np.random.default_rng([seed, 7]).standard_normal())
+    return 1.0 + float(np.clip(STRIDE_SPREAD * drawn, -MOST_SPREAD, MOST_SPREAD))
+
+
+def _stand(name: str, style: Style, seed: int, free: bool) -> Clip:
+    return idle(name, IDLE_SECONDS[seed % len(IDLE_SECONDS)], style=style, seed=seed, free_ends=free)
+
+
+def _wait(name: str, style: Style, seed: int, free: bool) -> Clip:
+    return idle(name, 1.0, style=style, seed=seed, free_ends=free)
 
 
 def _cycle(gait: str, degrees: float) -> Make:
     """Return one cycle that turns; people slow down a little in sharp turns."""
     slower = 0.10 * min(abs(degrees) / 45.0, 1.0)
 
-    def make(name: str, style: Style, seed: int) -> Clip:
+    def make(name: str, style: Style, seed: int, free: bool) -> Clip:
         return perform(
             name,
             gait,
             gait,
             style=style,
             seed=seed,
+            free_ends=free,
+            pace=_pace(seed, free),
             turn=float(np.radians(degrees)),
             speed=lambda s: SPEEDS[gait] * (1.0 - slower * plateau(s, 0.0, 0.35, 0.65, 1.0)),
             wobble=1.0 - 4.0 * slower if gait == "jog" else 1.0,  # the arms are busy enough in a sharp turn
@@ -102,7 +134,7 @@ def _short(gait: str, time: float, slow: float) -> Make:
     No slower than the fit goes: arms that stop changing with the speed jerk.
     """
 
-    def make(name: str, style: Style, seed: int) -> Clip:
+    def make(name: str, style: Style, seed: int, free: bool) -> Clip:
         at = hub(gait, style)
         return perform(
             name,
@@ -110,6 +142,8 @@ def _short(gait: str, time: float, slow: float) -> Make:
             gait,
             style=style,
             seed=seed,
+            free_ends=free,
+            pace=_pace(seed, free),
             seconds=time * at.frames / FPS,
             speed=lambda s: at.speed * (1.0 - (1.0 - slow) * plateau(s, 0.0, 0.4, 0.6, 1.0)),
             wobble=0.5,
@@ -119,7 +153,10 @@ def _short(gait: str, time: float, slow: float) -> Make:
 
 
 def _change(start: str, end: str) -> Make:
-    return lambda name, style, seed: perform(name, start, end, style=style, seed=seed, cycles=2)
+    def make(name: str, style: Style, seed: int, free: bool) -> Clip:
+        return perform(name, start, end, style=style, seed=seed, cycles=2, free_ends=free)
+
+    return make
 
 
 def _footfall(gait: str, style: Style) -> tuple[float, float]:
@@ -129,7 +166,7 @@ def _footfall(gait: str, style: Style) -> tuple[float, float]:
     return float(land), float(leave) - 0.5
 
 
-def _start_walk(name: str, style: Style, seed: int) -> Clip:
+def _start_walk(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.6
     land, lift = _footfall("walk", style)
     return perform(
@@ -138,6 +175,7 @@ def _start_walk(name: str, style: Style, seed: int) -> Clip:
         "walk",
         style=style,
         seed=seed,
+        free_ends=free,
         seconds=seconds,
         speed=lambda s: SPEEDS["walk"] * smooth_step(s * seconds, 0.0, 1.25),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
@@ -146,7 +184,7 @@ def _start_walk(name: str, style: Style, seed: int) -> Clip:
     )
 
 
-def _stop_walk(name: str, style: Style, seed: int) -> Clip:
+def _stop_walk(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.2
     land, lift = _footfall("walk", style)
     return perform(
@@ -155,6 +193,7 @@ def _stop_walk(name: str, style: Style, seed: int) -> Clip:
         "stand",
         style=style,
         seed=seed,
+        free_ends=free,
         seconds=seconds,
         speed=lambda s: SPEEDS["walk"] * (1.0 - smooth_step(s * seconds, 0.0, 0.95)),
         moving=lambda s: 1.0 - smooth_step(s * seconds, 0.4, 1.2),
@@ -163,7 +202,7 @@ def _stop_walk(name: str, style: Style, seed: int) -> Clip:
     )
 
 
-def _start_jog(name: str, style: Style, seed: int) -> Clip:
+def _start_jog(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.9
     (land, lift), (jog_land, _) = _footfall("walk", style), _footfall("jog", style)
     return perform(
@@ -172,6 +211,7 @@ def _start_jog(name: str, style: Style, seed: int) -> Clip:
         "jog",
         style=style,
         seed=seed,
+        free_ends=free,
         cycles=2,
         seconds=seconds,
         speed=lambda s: SPEEDS["jog"] * smooth_step(s * seconds, 0.0, 1.6),
@@ -186,7 +226,7 @@ def _start_jog(name: str, style: Style, seed: int) -> Clip:
     )
 
 
-def _stop_jog(name: str, style: Style, seed: int) -> Clip:
+def _stop_jog(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.8
     land, jog_land = _footfall("walk", style)[0], _footfall("jog", style)[0]
     return perform(
@@ -195,6 +235,7 @@ def _stop_jog(name: str, style: Style, seed: int) -> Clip:
         "stand",
         style=style,
         seed=seed,
+        free_ends=free,
         cycles=2,
         seconds=seconds,
         speed=lambda s: SPEEDS["jog"] * (1.0 - smooth_step(s * seconds, 0.0, 1.4)),
@@ -204,7 +245,7 @@ def _stop_jog(name: str, style: Style, seed: int) -> Clip:
     )
 
 
-def _start_back(name: str, style: Style, seed: int) -> Clip:
+def _start_back(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.8
     land, lift = _footfall("back", style)
     return perform(
@@ -213,6 +254,7 @@ def _start_back(name: str, style: Style, seed: int) -> Clip:
         "back",
         style=style,
         seed=seed,
+        free_ends=free,
         seconds=seconds,
         speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.25),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.8),
@@ -221,7 +263,7 @@ def _start_back(name: str, style: Style, seed: int) -> Clip:
     )
 
 
-def _stop_back(name: str, style: Style, seed: int) -> Clip:
+def _stop_back(name: str, style: Style, seed: int, free: bool) -> Clip:
     seconds = 1.4
     land = _footfall("back", style)[0]
     return perform(
@@ -230,6 +272,7 @@ def _stop_back(name: str, style: Style, seed: int) -> Clip:
         "stand",
         style=style,
         seed=seed,
+        free_ends=free,
         seconds=seconds,
         speed=lambda s: SPEEDS["back"] * (1.0 - smooth_step(s * seconds, 0.0, 1.1)),
         moving=lambda s: 1.0 - smooth_step(s * seconds, 0.5, 1.25),

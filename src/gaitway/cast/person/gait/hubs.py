@@ -1,5 +1,7 @@
 """Hubs: the exact poses in which clips begin and end, so that any two clips that share one join by a plain cut.
 
+Further takes of a behaviour share pelvis and legs of a hub and hold the rest of the body in their own way there.
+
 A hub is the one pose (and velocity) of a state: "stand", or "walk", "jog", "back" in the middle of the left foot's
 stance at the gait's nominal speed. The last frame of one clip is the first of the next.
 """
@@ -20,6 +22,7 @@ from gaitway.cast.person.styles import Style
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LibraryError
+from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.clip import Clip
 
 STAND_PHASE = 0.10
@@ -132,14 +135,20 @@ def _on_hub_footprint(stance: FootStance, motion: Motion, ends: Sequence[HubFram
     return stance
 
 
-def cut_between(clip: Clip, path: FloatArray, ends: tuple[HubFrame, HubFrame], name: str) -> Clip:
-    """Return the frames from one hub to the other, both set to the hub poses to the last bit."""
+def cut_between(
+    clip: Clip, path: FloatArray, ends: tuple[HubFrame, HubFrame], name: str, *, free_ends: bool = False
+) -> Clip:
+    """Return the frames from one hub to the other, both set to the hub poses to the last bit.
+
+    With free ends only pelvis and legs are; trunk, arms and head stay as they are.
+    """
+    held = ~upper_joints(clip.skeleton) if free_ends else np.ones(len(clip.skeleton), dtype=bool)
     a, b = ends[0].frame, ends[1].frame
     root, local = clip.root_positions[a : b + 1].copy(), clip.rotations[a : b + 1].copy()
     for i, end in ((0, ends[0]), (-1, ends[1])):
         place = path[end.frame]
         root[i, :2], root[i, 2] = planar.transform_points(place, end.hub.root[:2]), end.hub.root[2]
-        local[i] = end.hub.rotations
+        local[i, held] = end.hub.rotations[held]
         local[i, 0] = rotations.multiply(rotations.from_yaw(place[2]), end.hub.rotations[0])
     contacts = None if clip.contacts is None else clip.contacts[a : b + 1]
     return Clip(clip.skeleton, root, rotations.continuous(local), clip.fps, name, contacts)

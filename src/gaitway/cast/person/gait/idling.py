@@ -17,7 +17,9 @@ _SHIFT = 0.055
 """Way of the pelvis from one leg to the other [m]."""
 
 
-def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, lively: float = 1.0) -> Clip:
+def idle(
+    name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, lively: float = 1.0, free_ends: bool = False
+) -> Clip:
     """Return a clip of standing that begins and ends in the hub "stand".
 
     Args:
@@ -26,10 +28,14 @@ def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, li
         style: Style of the character.
         seed: Draws when and how far.
         lively: Strength of glances and shifts of weight; breath and sway stay.
+        free_ends: Whether trunk, arms and head differ from the hub at both ends.
     """
     rng = np.random.default_rng(seed)
     times = np.linspace(0.0, seconds, 512)
-    sway, limbs = wobble(times, 2, rng, 0.35) * np.array([0.010, 0.008]), wobble(times, 12, rng, 0.6)
+    sway, limbs = (
+        wobble(times, 2, rng, 0.35) * np.array([0.010, 0.008]),
+        wobble(times, 12, rng, 0.6, free_ends=free_ends),
+    )
     glance, nod = _glances(times, rng, lively)
     shift = _weight_shift(times, rng, lively) * -carrying_side(style)
     sway[:, 1] += _SHIFT * shift
@@ -56,6 +62,7 @@ def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, li
         sway=lambda s: np.stack([np.interp(s, share, c) for c in sway.T], axis=1),
         gaze=lambda s: np.interp(s, share, glance),
         edit=edit,
+        free_ends=free_ends,
     )
 
 

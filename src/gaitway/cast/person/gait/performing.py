@@ -41,6 +41,8 @@ def perform(
     sway: Curve | None = None,
     edit: Edit | None = None,
     wobble: float = 1.0,
+    free_ends: bool = False,
+    pace: float = 1.0,
 ) -> Clip:
     """Return a clip from one hub to another, `cycles` of the left foot apart.
 
@@ -61,6 +63,8 @@ def perform(
         sway: Further move of the pelvis forward and left [m], (N, 2) for N shares.
         edit: Keys poses on top.
         wobble: Strength of what `seed` draws.
+        free_ends: Whether trunk, arms and head differ from the hubs at both ends, as far as they do in between.
+        pace: Factor on the time that it takes.
 
     Returns:
         The clip, its centre line beginning at the origin with heading 0.
@@ -73,7 +77,7 @@ def perform(
     share = np.linspace(0.0, 1.0, 241)
     natural = cycle_rate(GaitModel.load(), np.asarray(curve(share)), style)
     length = seconds if seconds is not None else (finish - first.phase) / max(float(natural.mean()), 0.2)
-    count = max(round(FPS * length), 2)
+    count = max(round(FPS * length * pace), 2)
     rates = (first.rate, last.rate)
     if beats:
         knots = [(0.0, first.phase), *beats, (count / FPS, finish)]
@@ -94,11 +98,13 @@ def perform(
         gaze=leading_gaze(rate, inside, count) if gaze is None else np.asarray(gaze(inside)),
         sway=None if sway is None else np.asarray(sway(inside)),
     )
-    noise = wobble_weights(controls.phase, inside, min(0.4, FADE * FPS / count), seed, wobble)
-    motion = locomote(controls, style, wobble=noise, edit=edit, start_frame=lead_in)
+    fade = min(0.4, FADE * FPS / count)
+    noise = wobble_weights(controls.phase, inside, fade, seed, wobble)
+    free = wobble_weights(controls.phase, inside, fade, seed, wobble, free_ends=True) if free_ends else None
+    motion = locomote(controls, style, wobble=noise, upper_wobble=free, edit=edit, start_frame=lead_in)
     ends = (HubFrame(lead_in, first), HubFrame(lead_in + count, last))
     planted: Planted = plant_between(motion, ends, name)
-    return cut_between(planted.clip, motion.path, ends, name)
+    return cut_between(planted.clip, motion.path, ends, name, free_ends=free_ends)
 
 
 def _jog_share(start: str, end: str, speed: FloatArray) -> FloatArray | None:

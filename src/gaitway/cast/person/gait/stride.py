@@ -16,7 +16,8 @@ from gaitway.cast.person.gait.standing import standing_pose
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.styles import Style
 from gaitway.core import planar, rotations
-from gaitway.core.arrays import FloatArray, owned
+from gaitway.core.arrays import BoolArray, FloatArray, owned
+from gaitway.motion.anatomy import upper_joints
 
 FPS = 30.0
 """Rate of the built-in clips [Hz]."""
@@ -96,6 +97,7 @@ def locomote(
     style: Style = NEUTRAL,
     *,
     wobble: FloatArray | None = None,
+    upper_wobble: FloatArray | None = None,
     edit: Edit | None = None,
     fps: float = FPS,
     start_frame: int = 0,
@@ -106,6 +108,7 @@ def locomote(
         controls: Per frame.
         style: Style of the character.
         wobble: Weights of the wobble directions; (F, W).
+        upper_wobble: Weights for trunk, arms and head, where they differ from those of pelvis and legs; (F, W).
         edit: Keys poses on top.
         fps: Frame rate [Hz].
         start_frame: The frame that is time 0 and the origin of the path.
@@ -114,7 +117,7 @@ def locomote(
         Poses, path and stance schedule.
     """
     speed, phase, frames = controls.speed, controls.phase, len(controls.speed)
-    channels, timing, facing = _blend(controls, style, wobble)
+    channels, timing, facing = _blend(controls, style, wobble, upper_wobble)
     path = integrate_path(speed, controls.turn, fps, start_frame)
     local = rotations.identity(frames, len(person_skeleton()))
     turns = rotations.from_rotation_vector(channels[:, 3:].reshape(frames, -1, 3))
@@ -130,7 +133,9 @@ def locomote(
     return Motion(root, local, stance_schedule(phase, timing), fps, lift, path, phase)
 
 
-def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _blend(
+    controls: Controls, style: Style, wobble: FloatArray | None, upper_wobble: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return channels (F, C), both feet's timings (F, 2, 3) and the pelvis yaw to take away (F,) of the mixed gaits."""
     model = GaitModel.load()
     own, stand = style.vector(model), standing_pose(style).vector
@@ -141,6 +146,9 @@ def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple
         if weight.any():
             gain = style.gain() * liveliness(gait, style)
             moved = model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
+            if upper_wobble is not None:
+                freely = model.channels(gait, controls.phase, size, controls.turn, own, upper_wobble, gain)
+                moved[:, _upper_channels()] = freely[:, _upper_channels()]
             squaring = _squaring(gait, style, controls.phase)
             _square_chest(moved, gait, style, squaring)
             channels += weight[:, None] * moved
@@ -150,6 +158,13 @@ def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple
     channels += style.posture() + weights["walk"][:, None] * spread_legs(WALK_WIDTH)
     share = smooth_step(size, 0.0, SLOWEST) if controls.moving is None else controls.moving
     return stand + share[:, None] * (channels - stand), timing, share * facing
+
+
+@cache
+def _upper_channels() -> BoolArray:
+    """Return which channels of the gait model move trunk, arms and head; (C,)."""
+    joints = upper_joints(person_skeleton())[moving_joints()]
+    return owned(np.concatenate([np.zeros(3, bool), np.repeat(joints, 3)]), "channels", (None,), np.bool_)
 
 
 def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
@@ -248,7 +263,13 @@ def stance_schedule(phase: FloatArray, timing: FloatArray) -> tuple[FootStance, 
 
 
 def wobble_weights(
-    phase: FloatArray, inside: FloatArray, fade: float, seed: int | None, strength: float = 1.0
+    phase: FloatArray,
+    inside: FloatArray,
+    fade: float,
+    seed: int | None,
+    strength: float = 1.0,
+    *,
+    free_ends: bool = False,
 ) -> FloatArray | None:
     """Return weights of the wobble directions (F, W): a smooth random walk over the cycles, 0 at the clip's ends.
 
@@ -258,6 +279,7 @@ def wobble_weights(
         fade: Share of the clip over which it grows and dies away.
         seed: None for no wobble.
         strength: Factor.
+        free_ends: Whether it goes on at the clip's ends instead.
     """
     if seed is None or strength == 0.0:
         return None
@@ -269,6 +291,8 @@ def wobble_weights(
     low = place.astype(int)
     ease = smooth_step(place - low)[:, None]
     noise = knots[low] * (1.0 - ease) + knots[low + 1] * ease
+    if free_ends:
+        return np.asarray(strength * noise)
     window = smooth_step(inside, 0.0, fade) * (1.0 - smooth_step(inside, 1.0 - fade, 1.0))
     return np.asarray(strength * noise * window[:, None])
 
