@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gaitway.cast.catalog import load_cast
+from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.library.storage import save_library
 from gaitway.take import load_take
 from test_cli import gaitway_here as gaitway
 
@@ -85,3 +90,56 @@ def test_wrong_calls_end_in_a_line(tmp_path: Path, arguments: list[str], problem
     done = gaitway(*arguments, code=2, cwd=tmp_path)
     assert problem in done.stderr and len(done.stderr.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+ODD_SCENE = """\
+gaitway: 1
+bounds: [0, 0, 9, 6]
+%scharacters:
+  - {name: ada, start: [1, 2, 0], goal: [6, 2]%s}
+  - {name: bob, start: [1, 4, 0], goal: [3, 4]}
+"""
+ODD_BUT_USABLE = {
+    "9 m/s": (
+        {"ada": ", speed: 9"},
+        0,
+        "note: 'ada': speed 9 m/s, but gaits of library 'person' go 0.5 to 2.8 m/s; the nearest is taken",
+    ),
+    "a beam at 0.4 m": (
+        {"more": "specials:\n  - {duck: {center: [4.5, 3], size: [0.3, 6], clearance: 0.4}}\n"},
+        3,
+        "note: duck 0: 0.40 m clearance over 0.30 m cannot be passed by 'duck' of library 'person' (1.05 m at least)",
+    ),
+    "one walk": (
+        {"more": "library: one.gwlib\n"},
+        2,
+        "error: library 'one': no behaviour stays in place, so nobody can stop; add one like 'stand'",
+    ),
+    "no gaze roles": (
+        {"more": "library: blind.gwlib\n"},
+        0,
+        "note: skeleton 'person': no joint known as chest, head; its upper body stays as its clips have it",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ODD_BUT_USABLE)
+def test_what_cannot_be_done_is_one_line_and_the_rest_is_done(case: str, tmp_path: Path) -> None:
+    person = load_cast("person", behaviors=["wait", "start_walk", "stop_walk", "walk_forward", "walk_short"])
+    walk = person.graph["walk_forward"]
+    one = Library("one", person.skeleton, {name: person.clips[name] for name in walk.clips}, BehaviorGraph((walk,)))
+    roles = {role: joint for role, joint in person.skeleton.roles.items() if role not in ("head", "chest")}
+    bare = replace(person.skeleton, roles=roles)
+    clips = {name: replace(clip, skeleton=bare) for name, clip in person.clips.items()}
+    save_library(one, tmp_path / "one.gwlib")
+    save_library(Library("blind", bare, clips, person.graph), tmp_path / "blind.gwlib")
+    parts, code, line = ODD_BUT_USABLE[case]
+    scene, out = tmp_path / "scene.yaml", tmp_path / "take.npz"
+    scene.write_text(ODD_SCENE % (parts.get("more", ""), parts.get("ada", "")), encoding="utf-8")
+    done = gaitway("plan", scene, "-o", out, code=code)
+    assert [said for said in done.stderr.splitlines() if said.startswith(("note:", "error:"))] == [line]
+    assert out.exists() == (code != 2)
+    if code != 2:
+        take = load_take(out)
+        assert take.names == ("ada", "bob")
+        assert np.hypot(*(take.planar(take.ends[1], [1])[0, 0, :2] - [3.0, 4.0])) < 0.6, "the rest is done"

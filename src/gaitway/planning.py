@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
@@ -20,7 +22,7 @@ from gaitway.performing.upper_body import with_upper_bodies
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
-from gaitway.space.plan import SearchResult
+from gaitway.space.plan import NOT_PASSED, SearchResult
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
@@ -29,6 +31,8 @@ KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""
 _AGAIN = 4
 """How often a crowd is planned again because of characters that were left out."""
+_SLOWEST, _STRETCH = 0.3, 1.4
+"""Least speed of a gait [m/s], and the factor up to which a gait is near enough to a wished speed."""
 EXACTLY, SWAY = 0.02, 0.015
 """Distance from the goal of a character that stops there exactly, and how far its root may then sway [m]."""
 
@@ -174,9 +178,10 @@ def plan_scene(
     alive = [c.name for c in scene.characters if c.name in crowd.plans
              and (c.plan.upper_body if upper_body is None else upper_body)]  # fmt: skip
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
-    remarks: tuple[str, ...] = ()
+    remarks = (*_closed_specials(scene, crowd, libraries), *_wished_speeds(scene, crowd))
     if alive:
-        take, remarks = with_upper_bodies(take, scene.world, seed=seed, who=alive)
+        take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
+        remarks += lacking
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
 
 
@@ -189,6 +194,50 @@ def _explained(
     reasons = {one.character.name: one.reason() for one in lost if one.gaps}
     old = {name: crowd.results[name] for name in reasons}
     return {name: replace(result, reason=f"{result.reason}; {reasons[name]}") for name, result in old.items()}
+
+
+def _closed_specials(scene: Scene, crowd: CrowdPlan, libraries: Mapping[LibraryRef, Library] | None) -> tuple[str, ...]:
+    """Return one line for each special obstacle that nobody passes who could not get to its goal because of it."""
+    out: dict[str, None] = {}
+    for character in (c for c in scene.characters if c.name in crowd.failed):
+        if any(who.startswith(NOT_PASSED) for who in crowd.results[character.name].blockers):
+            fields = planning_context(scene.world, libraries).prepared(character).fields
+            out |= {f"{fields.name(k)}: {why}": None for k, why in fields.troubles.items()}
+    return tuple(out)
+
+
+def _wished_speeds(scene: Scene, crowd: CrowdPlan) -> tuple[str, ...]:
+    """Return one line for each wish of a speed that a library cannot fulfil; it is fulfilled as far as it goes."""
+    wishes: dict[tuple[float, str], list[str]] = {}
+    speeds: dict[str, tuple[float, float]] = {}
+    for character in scene.characters:
+        library = crowd.libraries.get(character.name)
+        if library is None or isinstance(character.speed, str):
+            continue
+        if library.name not in speeds:
+            speeds[library.name] = _gait_speeds(library)
+        slowest, fastest = speeds[library.name]
+        if fastest > 0.0 and not slowest / _STRETCH <= character.speed <= fastest * _STRETCH:
+            wishes.setdefault((float(character.speed), library.name), []).append(character.name)
+    return tuple(
+        f"{_several(names)}: speed {speed:g} m/s, but gaits of library '{library}' go {speeds[library][0]:.1f} to "
+        f"{speeds[library][1]:.1f} m/s; the nearest is taken"
+        for (speed, library), names in wishes.items()
+    )
+
+
+def _gait_speeds(library: Library) -> tuple[float, float]:
+    """Return the speeds of the slowest and of the fastest gait of a library [m/s]; zeros if it has none."""
+    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.obstacle is None]
+    clips = [library.clips[name] for behavior in gaits for name in behavior.clips]
+    ways = [float(np.hypot(*(c.root_positions[-1, :2] - c.root_positions[0, :2]))) / max(c.duration, 1e-9)
+            for c in clips]  # fmt: skip
+    moving = [speed for speed in ways if speed > _SLOWEST]
+    return (min(moving), max(moving)) if moving else (0.0, 0.0)
+
+
+def _several(names: list[str]) -> str:
+    return f"'{names[0]}'" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
 def _without_failed(

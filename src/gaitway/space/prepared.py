@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.errors import LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
@@ -133,6 +134,10 @@ class PlanningContext:
         key = (variant, speed, wishes, 1.0)
         if key not in self._prepared:
             library = self._library(variant)
+            if not standing_behaviors(library):
+                raise LibraryError(
+                    f"library '{library.name}': no behaviour stays in place, so nobody can stop; add one like 'stand'"
+                )
             table = planning_table(library, speed, dict(wishes.weights))
             if variant not in self._bodies:
                 reach = reaches(library)
