@@ -28,8 +28,8 @@ from gaitway.take.model import Take
 
 LAYER = "joins"
 """Name of the layers."""
-WINDOW = 0.25
-"""Time over which a difference decays [s]."""
+WINDOW, UPPER_WINDOW = 0.25, 0.35
+"""Times over which a difference decays, of whole bodies and of upper bodies alone [s]. Feet limit the first."""
 _SAME = np.radians(0.2)
 """Largest difference of joints that count as equal [rad]."""
 _SAME_TIME = 1e-6
@@ -42,7 +42,7 @@ _SHARED, _UPPER, _WHOLE = range(3)
 """What differs at a join: nothing, trunk, arms and head alone, or pelvis and legs too."""
 
 
-def mend_joins(take: Take, window: float = WINDOW) -> Take:
+def mend_joins(take: Take, window: float = WINDOW, upper_window: float = UPPER_WINDOW) -> Take:
     """Return the take with layers that join each clip to the one before, where their end poses differ.
 
     Clips that were made to follow one another need none and get none.
@@ -50,9 +50,10 @@ def mend_joins(take: Take, window: float = WINDOW) -> Take:
     Args:
         take: clips one after another, without fades.
         window: time over which differences decay [s].
+        upper_window: the same for characters of whose clips only upper bodies differ [s].
     """
     torn = _torn(take)
-    layers = [_layer(take, c, torn, window) for c in range(len(take))]
+    layers = [_layer(take, c, torn, window, upper_window) for c in range(len(take))]
     found = tuple(layer for layer in layers if layer is not None)
     return replace(take, layers=(*take.layers, *found)) if found else take
 
@@ -87,7 +88,7 @@ def _differ(before: Clip, after: Clip) -> int:
     return _UPPER if apart.any() else _SHARED
 
 
-def _layer(take: Take, character: int, torn: IntArray, window: float) -> Layer | None:
+def _layer(take: Take, character: int, torn: IntArray, window: float, upper_window: float) -> Layer | None:
     """Return the layer that a character needs, or None."""
     rows = np.arange(take.rows[character], take.rows[character + 1])
     joins = rows[torn[rows] != _SHARED]
@@ -96,7 +97,8 @@ def _layer(take: Take, character: int, torn: IntArray, window: float) -> Layer |
     clip = take.clip(character)
     frames = np.ceil((take.segments.start[joins] - take.start(character)) * clip.fps - 1e-6).astype(np.int64)
     whole = bool((torn[rows] == _WHOLE).any())
-    led = _led_on(clip, frames[(frames > 0) & (frames < len(clip))], window, upper_only=not whole)
+    inside = frames[(frames > 0) & (frames < len(clip))]
+    led = _led_on(clip, inside, window if whole else upper_window, upper_only=not whole)
     if whole and _has_feet(clip.skeleton):
         led = _toes_held(clean_footskate(led if led.contacts is not None else detect_contacts(led), hold=True))
     return layer_between(take, character, clip, replace(led, skeleton=clip.skeleton, contacts=clip.contacts), LAYER)

@@ -30,7 +30,7 @@ _TAIL = 8
 """Greatest number of frames at the end of a cycle that repeat its beginning."""
 _CLOSED = 0.35
 """Greatest distance between the last and the first frame of a cycle, relative to that of any two of its frames."""
-_ONWARD = 0.3
+_ONWARD = 0.2
 """Least cosine of the angle between the steps at the end and at the beginning of a cycle."""
 _MOVING = 0.3
 """Least speed of a cycle where it closes, relative to its mean speed; a motion that rests there is no cycle."""

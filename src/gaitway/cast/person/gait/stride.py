@@ -26,6 +26,8 @@ SPEEDS = {"stand": 0.0, "walk": 1.35, "jog": 2.8, "back": -0.8}
 SLOWEST = 0.75
 """Below this speed [m/s] a gait fades into standing."""
 NEUTRAL = Style()
+MANNER = 0.6
+"""Share of what the whole of a take with free ends has in common, against what changes within it."""
 WALK_WIDTH = 0.036
 """How much wider a walk is set than in the mean of captured people [m]; that mean crosses over where few people do."""
 LIVELINESS: dict[str, dict[str, tuple[float, float, float]]] = {
@@ -279,7 +281,7 @@ def wobble_weights(
         fade: Share of the clip over which it grows and dies away.
         seed: None for no wobble.
         strength: Factor.
-        free_ends: Whether it goes on at the clip's ends instead.
+        free_ends: Whether it goes on at the clip's ends instead, about a manner that the whole take has.
     """
     if seed is None or strength == 0.0:
         return None
@@ -292,7 +294,8 @@ def wobble_weights(
     ease = smooth_step(place - low)[:, None]
     noise = knots[low] * (1.0 - ease) + knots[low + 1] * ease
     if free_ends:
-        return np.asarray(strength * noise)
+        manner = np.clip(np.random.default_rng([seed, 1]).normal(size=noise.shape[1]), -1.6, 1.6)
+        return np.asarray(strength * (MANNER * manner + np.sqrt(1.0 - MANNER**2) * noise))
     window = smooth_step(inside, 0.0, fade) * (1.0 - smooth_step(inside, 1.0 - fade, 1.0))
     return np.asarray(strength * noise * window[:, None])
 
