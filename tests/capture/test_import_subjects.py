@@ -58,8 +58,7 @@ def test_several_people_as_one() -> None:
     library = imported("127", "16", "69")
     sources = {take.partition("_")[0] for b in library.report.behaviors if not b.made for take in b.takes}
     assert {"127", "16", "69"} <= sources
-    # known fault: a toe of 'walk_forward_l.3' pops as it was captured
-    planned_well(library, "doorways", pops={"walk_forward_l.3"})
+    planned_well(library, "doorways")
 
 
 @pytest.mark.parametrize("subject", ["05", "07", "08", "09", "02", "36", "38", "39"])

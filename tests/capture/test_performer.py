@@ -110,6 +110,8 @@ def test_the_gate_refuses_flips_and_feet_under_the_floor(one_armed_takes: tuple[
 
     assert "flips" not in why(clip) and "under the floor" not in why(clip)
     assert "LeftFoot flips by 129 degrees" in why(flipped(clip, 40, 129.0))
+    jerked = flipped(flipped(clip, 40, 38.0), 41, -38.0)
+    assert "LeftFoot changes its turn by" in why(jerked), "each turn is within its bar, and their change is not"
     sunk = np.array(clip.root_positions)
     sunk[40:44, 2] -= 0.08
     contacts = np.array(clip.contacts)

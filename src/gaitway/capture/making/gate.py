@@ -45,6 +45,9 @@ _FASTEST = {
 _FASTEST_OTHER = 35.0
 """Largest turns in that time by role, and of all other joints [degrees]. In 200 sprints, jumps and turns nothing but
 faults of the capture turns more."""
+_SUDDEN = 57.0
+"""Largest change of a joint's turn from one thirtieth of a second to the next [degrees]. The audit allows 60, whatever
+the clip was made of; blends at joins and changes of rhythm need the rest."""
 _SHORTEST = 0.6
 """Least distance that a special motion travels, for a leg of 0.85 m [m]."""
 _OVER, _UNDER = 0.1, 0.84
@@ -95,9 +98,10 @@ class ClipQuality:
     under: float = 0.0
     """Largest depth of a point of a foot under the floor [m]."""
     flip: float = 0.0
-    """Largest turn of a joint in a thirtieth of a second, as a multiple of what that joint may do at all."""
+    """Largest turn of a joint in a thirtieth of a second, or change of that turn to the next, as a multiple of what a
+    joint may do at all."""
     flipped: str = ""
-    """Joint of that turn, and the turn in words."""
+    """Joint of that turn or change, and the angle in words."""
 
     @property
     def score(self) -> float:
@@ -167,7 +171,7 @@ def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) 
 
 
 def _greatest_flip(clip: Clip) -> tuple[float, str]:
-    """Return the largest turn of a joint between two frames as a multiple of its bar, and that turn in words.
+    """Return the largest turn of a joint between two frames, or change of it, as a multiple of its bar, and in words.
 
     Unlike pops, these bars are absolute: a foot that flips in the capture itself flips in every film.
     """
@@ -182,6 +186,11 @@ def _greatest_flip(clip: Clip) -> tuple[float, str]:
             bars[joint] = max(bars[joint], bars[parent])
     worst = int(np.argmax((turns / bars).max(axis=0)))
     turn = float(turns[:, worst].max())
+    sudden = np.degrees(joint_velocity_changes(clip)) * _FRAME_S
+    if sudden.max(initial=0.0) / _SUDDEN > turn / float(bars[worst]):
+        joint = int(np.argmax(sudden.max(axis=0)))
+        change = float(sudden[:, joint].max())
+        return change / _SUDDEN, f"{clip.skeleton.names[joint]} changes its turn by {change:.0f} degrees"
     return turn / float(bars[worst]), f"{clip.skeleton.names[worst]} flips by {turn:.0f} degrees"
 
 
