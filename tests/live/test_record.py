@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gaitway.audit import audit_take
 from gaitway.core import rotations
 from gaitway.core.errors import TakeError
 from gaitway.live.record import LiveRecord
+from gaitway.performing.upper_body.layers import LAYER
 from live_crowds import FRAME, crowd_in, ring
 
 
@@ -27,6 +31,28 @@ def test_a_take_shows_what_was_played() -> None:
         (shown,) = take.poses(time)
         assert np.allclose(shown.root_positions, poses.root_positions, atol=1e-5)
         assert rotations.angle_between(shown.rotations, poses.rotations).max() < 1e-3
+
+
+def test_a_take_looks_and_stands_as_was_shown() -> None:
+    crowd = crowd_in()
+    record = LiveRecord(crowd)
+    starts, goals = ring(4, 3.0)
+    crowd.add([*starts, [5.0, 5.0, 0.0]], [*goals, [5.0, 5.0]])
+    seen = {}
+    for frame in range(1, 271):
+        crowd.step(FRAME)
+        if frame % 30 == 0:
+            seen[crowd.time] = crowd.poses()
+    take = record.take()
+    bare = replace(take, layers=tuple(layer for layer in take.layers if layer.name != LAYER))
+    assert len(take.layers) == 5
+    head, missed = take.skeletons[0].roles["head"], []
+    for time, poses in seen.items():
+        shown, without = (one.poses(time)[0].rotations for one in (take, bare))
+        assert rotations.angle_between(shown, poses.rotations).max() < np.radians(1.5)
+        missed.append(rotations.angle_between(without, poses.rotations)[:, head].max())
+    assert np.degrees(max(missed)) > 5.0, "they did look about"
+    assert audit_take(take)["continuity"].ok
 
 
 def test_the_last_seconds_begin_at_zero() -> None:

@@ -138,6 +138,7 @@ class LiveEngine:
         self._planning = self._evaluation = Spent(0.0, 0.0)
         self._advancing = 0.0
         self._watchers: list[Callable[[FloatArray], None]] = []
+        self._lookers: list[Callable[[float, IntArray, FloatArray], None]] = []
         self._advance: Callable[..., None] = direct(kernels.advance)
         self._gaze = LiveGaze(self.options.upper_body, seed)
         self.add_library(prepared, forest)
@@ -324,6 +325,12 @@ class LiveEngine:
             self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
             self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts)
             self._drain()
+            if self._lookers:
+                who = self.characters
+                turns = self._gaze.turns(who)
+                lives = np.column_stack([who, self._crowd.counts[who, kernels.LIFE]])
+                for looker in self._lookers if turns is not None else ():
+                    looker(self.time, lives, turns)
             for some in self._parts:
                 some.planner.look_ahead(self.time)
             self._advancing = 1e3 * (clock.perf_counter() - began)
@@ -444,6 +451,19 @@ class LiveEngine:
                 for a character that is removed), x, y [m], heading [rad], and the time [s] of each step; (N, 7).
         """
         self._watchers.append(watcher)
+
+    def watch_looks(self, watcher: Callable[[float, IntArray, FloatArray], None]) -> None:
+        """Let a function be told where characters look and how they stand, after each step.
+
+        Args:
+            watcher: called with the time [s], the numbers of characters and how many have had each number (N, 2), and
+                the turns of their joints, wxyz (N, 7, 4); see `look_joints`.
+        """
+        self._lookers.append(watcher)
+
+    def look_joints(self, library: int) -> IntArray:
+        """Return the joints of a library that `watch_looks` tells of, or -1; (7,)."""
+        return self._gaze.joints(library)
 
     @property
     def plans(self) -> CrowdArrays:

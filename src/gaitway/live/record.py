@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from gaitway.core.errors import TakeError
 from gaitway.live.engine import LiveEngine
 from gaitway.live.playing._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
 from gaitway.live.playing.arrays import library_of
+from gaitway.live.playing.looks import RecordedLooks
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
+from gaitway.performing.upper_body.layers import LAYER
+from gaitway.take.data import Layer
 from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble
 
@@ -44,10 +48,15 @@ class LiveRecord:
             raise TakeError(f"record of {minutes} minutes; write a time above 0")
         self._crowd, self._seconds, self._name = crowd, 60.0 * minutes, name
         self._chunks: deque[FloatArray] = deque()
+        self._looks = RecordedLooks(self._seconds)
         crowd.watch(self._note)
+        crowd.watch_looks(self._looks.note)
 
     def take(self, seconds: float | None = None, fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
         """Return the last seconds as a take that begins at time 0.
+
+        A layer shows where characters looked and how they stood, as far as that was recorded: not what was played
+        before a state was restored.
 
         Args:
             seconds: length of the take [s]; None for all that is recorded.
@@ -66,10 +75,27 @@ class LiveRecord:
         order = np.lexsort((rows[:, LOG_TIME], rows[:, LOG_LIFE], rows[:, LOG_WHO]))
         rows = rows[order]
         cuts = np.flatnonzero((np.diff(rows[:, [LOG_WHO, LOG_LIFE]], axis=0) != 0.0).any(axis=1)) + 1
-        found = [self._track(part, begin, end) for part in np.split(rows, cuts)]
-        tracks = [track for track in found if track is not None]
+        parts = np.split(rows, cuts)
+        found = [(part, self._track(part, begin, end)) for part in parts]
+        tracks = [track for _, track in found if track is not None]
+        people = [(int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])) for part, track in found if track is not None]
         told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
-        return follow_ground(mend_joins(assemble(tracks, fps, told)), self._crowd.world)
+        take = follow_ground(mend_joins(assemble(tracks, fps, told)), self._crowd.world)
+        return self._with_looks(take, people, begin)
+
+    def _with_looks(self, take: Take, people: Sequence[tuple[int, int]], begin: float) -> Take:
+        """Return the take with layers of what was shown of these characters, by number and life, from a time on [s]."""
+        layers, libraries = list[Layer](), self._crowd.libraries
+        for character, (who, life) in enumerate(people):
+            first, last = take.start(character), float(take.ends[character])
+            times = first + np.arange(int(np.ceil((last - first) * take.fps)) + 1) / take.fps
+            skeleton = take.skeletons[int(take.bodies[character])]
+            library = next(k for k, one in enumerate(libraries) if one.prepared.library.skeleton is skeleton)
+            joints, turns = self._crowd.look_joints(library), self._looks.of(who, life, begin + times)
+            if turns is not None and (joints >= 0).any():
+                used = joints >= 0
+                layers.append(Layer(character, first, joints[used], turns[:, used].astype(np.float32), name=LAYER))
+        return replace(take, layers=(*take.layers, *layers)) if layers else take
 
     def named_by(self, name: Callable[[int, int], str]) -> None:
         """Let another function name the characters; see `__init__`."""

@@ -87,6 +87,19 @@ class LiveGaze:
         if self._wanted:
             self._look(body, crowd, self._handle, now, dt)
 
+    def turns(self, characters: IntArray) -> FloatArray | None:
+        """Return the turns of the joints of some characters now, wxyz; (N, 7, 4). None where nobody looks anywhere."""
+        if not self._wanted:
+            return None
+        count = len(self._arrays.state)
+        shown = self._arrays.channels.reshape(count, PARTS, 4)[characters, :, 1, None] > 0.0
+        turns = self._arrays.samples.reshape(count, PARTS, 4)[characters].astype(np.float64)
+        return np.where(shown, turns, [1.0, 0.0, 0.0, 0.0])
+
+    def joints(self, library: int) -> IntArray:
+        """Return the joint of each part that turns in a library, or -1; (7,)."""
+        return self._arrays.joints[library].astype(np.int64)
+
     def layers(self, now: float) -> LiveLayers | None:
         """Return the turns of all joints now [s]; None where nobody looks anywhere."""
         if not self._wanted or not len(self._arrays.state):
