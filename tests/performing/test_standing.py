@@ -10,7 +10,8 @@ import pytest
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import BehaviorGraph, Library
-from gaitway.performing.standing import Standing, standing_behaviors
+from gaitway.motion.quality import foot_slide
+from gaitway.performing.standing import Standing, standing_behaviors, steps_in_place
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +98,35 @@ def test_all_clips_are_drawn_and_long_ones_more_often(person: Library) -> None:
     share = np.array([clip.duration for clip in standing.clips])
     assert len(counts) == 4 and counts.min() > 10
     np.testing.assert_allclose(counts / counts.sum(), share / share.sum(), atol=0.06)
+
+
+def test_who_stands_for_long_shifts_the_feet_now_and_then() -> None:
+    library = load_cast("person", behaviors=["stand", "wait", "shift_feet"])
+    assert standing_behaviors(library) == ("stand", "wait", "shift_feet")
+    standing = Standing.of(library)
+    (shift,) = (clip for clip in standing.clips if clip.name == "shift_feet")
+    assert steps_in_place(shift) and not steps_in_place(library.clips["stand"])
+    begun = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        for run, end in (
+            (standing.until(1.0, 16.0, rng, afresh=seed % 2 == 0), 16.0),
+            (standing.before(1.0, 16.0, rng), 16.0),
+        ):
+            shifts = [r for r in run if r.clip is shift]
+            assert all(r.offset < 1e-9 and r.start + shift.duration / r.speed <= end + 1e-9 for r in shifts), "whole"
+            begun += [r.start - 1.0 for r in shifts]
+    assert len(begun) > 30 and min(begun) > 3.0
+    assert all(clip.name != "shift_feet~calm" for clip in standing.calmed(0.01).clips), "who stops exactly stays"
+
+
+def test_feet_that_shift_come_down_where_they_were() -> None:
+    clip = load_cast("person", behaviors=["shift_feet"]).clips["shift_feet"]
+    points = clip.contact_positions()
+    assert clip.contacts is not None
+    for side in ("left", "right"):
+        foot = [k for k, p in enumerate(clip.skeleton.contact_points) if p.name.startswith(side)][:3]
+        assert points[:, foot, 2].min(axis=1).max() > 0.005, "a whole foot is up once"
+    np.testing.assert_allclose(points[-1], points[0], atol=1e-4)
+    assert foot_slide(clip).max() < 0.002
+    assert 0.03 < np.ptp(clip.root_positions[:, 1]) < 0.15, "the weight goes over"

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gaitway.core.arrays import BoolArray
 from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Library
 from gaitway.library.standing import root_sway, standing_behaviors
@@ -16,6 +17,20 @@ from gaitway.motion.clip import Clip
 
 _PACE = (0.88, 1.12)
 """Range of speeds at which characters play the same standing clip."""
+_TIRES = 3.0
+"""Time after which who stands may shift the feet [s]."""
+_FEET = tuple(tuple(f"{side}_{part}" for part in ("heel", "ball", "toe")) for side in ("left", "right"))
+_SHIFTS = 0.3
+"""How often a clip that shifts the feet is drawn, where it may be."""
+
+
+def steps_in_place(clip: Clip) -> bool:
+    """Return whether a whole foot leaves the ground in a clip."""
+    if clip.contacts is None:
+        return False
+    names = [point.name for point in clip.skeleton.contact_points]
+    feet = [[k for k, name in enumerate(names) if name in parts] for parts in _FEET]
+    return any(len(foot) > 0 and not clip.contacts[:, foot].any(axis=1).all() for foot in feet)
 
 
 def _calmed(clip: Clip, sway: float) -> Clip:
@@ -68,20 +83,34 @@ class Standing:
         return Standing(tuple(clip for clip, _ in takes), tuple(name for _, name in takes))
 
     def calmed(self, sway: float) -> Standing:
-        """Return the same with roots that move no farther than this from their first places [m]."""
-        return Standing(tuple(_calmed(clip, sway) for clip in self.clips), self.behaviors)
+        """Return the same with roots that move no farther than this from their first places [m]; feet do not shift."""
+        kept = [(c, b) for c, b in zip(self.clips, self.behaviors, strict=True) if not steps_in_place(c)]
+        kept = kept or list(zip(self.clips, self.behaviors, strict=True))
+        return Standing(tuple(_calmed(clip, sway) for clip, _ in kept), tuple(name for _, name in kept))
 
     @cached_property
     def _durations(self) -> Sequence[float]:
         return [clip.duration for clip in self.clips]
 
-    def _drawn(self, rng: np.random.Generator) -> int:
-        """Draw a clip, long ones more often."""
-        share = np.array(self._durations) / sum(self._durations)
-        return int(rng.choice(len(share), p=share))
+    @cached_property
+    def _steps(self) -> BoolArray:
+        """Which clips shift the feet; none if all do; (N,)."""
+        found = np.array([steps_in_place(clip) for clip in self.clips])
+        return found & ~found.all()
+
+    def _drawn(self, rng: np.random.Generator, room: float = 0.0) -> int:
+        """Draw a clip, long ones more often; one that shifts the feet only if it is over within `room` [s]."""
+        lengths = np.array(self._durations)
+        fitting = np.flatnonzero(self._steps & (lengths < room))
+        if len(fitting) and rng.random() < _SHIFTS:
+            return int(rng.choice(fitting))
+        share = np.where(self._steps, 0.0, lengths)
+        return int(rng.choice(len(share), p=share / share.sum()))
 
     def until(self, begin: float, end: float, rng: np.random.Generator, *, afresh: bool = False) -> list[Repeat]:
         """Draw clips from one time to another [s], the last one cut short, so that no two characters stand in step.
+
+        Who has stood for a while may shift the feet; such a clip is played whole.
 
         Args:
             begin: begin of the first clip [s].
@@ -91,8 +120,9 @@ class Standing:
         """
         speed = float(rng.uniform(*_PACE))
         run: list[Repeat] = []
+        tired = begin + _TIRES
         while begin < end - 1e-6:
-            chosen = self._drawn(rng)
+            chosen = self._drawn(rng, (end - begin) * speed if run and begin > tired else 0.0)
             clip = self.clips[chosen]
             offset = float(rng.integers(len(clip) - 1)) / clip.fps if afresh and not run else 0.0
             run.append(Repeat(clip, self.behaviors[chosen], begin, offset, speed))
@@ -109,8 +139,9 @@ class Standing:
         """
         speed = float(rng.uniform(*_PACE))
         run: list[Repeat] = []
+        last = end
         while end > begin + 1e-6:
-            chosen = self._drawn(rng)
+            chosen = self._drawn(rng, (end - begin - _TIRES) * speed if end < last else 0.0)
             clip = self.clips[chosen]
             start = max(begin, end - clip.duration / speed)
             offset = max(clip.duration - (end - start) * speed, 0.0)

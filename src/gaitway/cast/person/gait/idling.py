@@ -1,13 +1,14 @@
-"""Standing with life in it: breath, sway, shifts of weight from leg to leg, glances."""
+"""Standing with life in it: breath, sway, shifts of weight from leg to leg, glances, and feet that shift."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gaitway.cast.curves import plateau, wobble
+from gaitway.cast.person.gait.model import GaitModel
 from gaitway.cast.person.gait.performing import perform
 from gaitway.cast.person.gait.standing import carrying_side
-from gaitway.cast.person.gait.stride import NEUTRAL, turn_joint
+from gaitway.cast.person.gait.stride import NEUTRAL, SPEEDS, turn_joint
 from gaitway.cast.person.styles import Style
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
@@ -63,6 +64,52 @@ def idle(
         gaze=lambda s: np.interp(s, share, glance),
         edit=edit,
         free_ends=free_ends,
+    )
+
+
+def shift_feet(name: str, style: Style = NEUTRAL, seed: int = 0) -> Clip:
+    """Return a clip of who has stood for long: the weight goes over, and each foot in turn steps in its place.
+
+    It begins and ends in the hub "stand".
+
+    Args:
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Draws how high, how far aside and how fast.
+    """
+    rng = np.random.default_rng(seed)
+    seconds, lift, aside = rng.uniform(2.0, 2.7), rng.uniform(0.34, 0.48), rng.uniform(0.024, 0.034)
+    model = GaitModel.load()
+    _, land, leave = (float(v) for v in model.timings("walk", abs(SPEEDS["walk"]), 0.0, style.vector(model)))
+    pace = seconds / 2.2
+    over = (0.08, 0.42, 0.8, 1.02), (0.8, 1.14, 1.6, 1.98)  # onto the left foot, onto the right one [s]
+
+    def sway(share: FloatArray) -> FloatArray:
+        time = share * 2.2
+        side = plateau(time, *over[0]) - plateau(time, *over[1])
+        return np.stack([np.zeros_like(side), aside * side], axis=1)
+
+    def edit(local: FloatArray, time: FloatArray, phase: FloatArray) -> FloatArray:
+        del phase
+        at = np.clip(time / pace, 0.0, 2.2)
+        _lean(local, 0.3 * (plateau(at, *over[0]) - plateau(at, *over[1])))
+        return np.zeros(len(time))
+
+    return perform(
+        name,
+        "stand",
+        "stand",
+        style=style,
+        cycles=1,
+        seconds=seconds,
+        speed=np.zeros_like,
+        moving=lambda s: lift * plateau(s * 2.2, 0.0, 0.45, 1.6, 2.2),
+        beats=tuple(
+            (pace * when, phase)
+            for when, phase in ((0.42, leave - 0.49), (0.85, land + 0.5), (1.15, leave), (1.6, land + 1.0))
+        ),
+        sway=sway,
+        edit=edit,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from gaitway.cast.person.gait.idling import shift_feet
 from gaitway.cast.person.gait.stride import NEUTRAL
 from gaitway.cast.person.steps.box_jump import box_jump
 from gaitway.cast.person.steps.climbing import climb_down, climb_up
@@ -52,6 +53,7 @@ def _recipes() -> list[Recipe[Style]]:
         Recipe("jump_on_box", "stand", "stand", box_jump, "box"),
         Recipe("climb_up", "stand", "stand", climb_up, "climb"),
         Recipe("climb_down", "stand", "stand", climb_down, "climb"),
+        Recipe("shift_feet", "stand", "stand", shift_feet),
     ]
 
 
