@@ -13,9 +13,12 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
 from gaitway.motion.limits import violations
+from gaitway.motion.quality import joint_velocity_changes
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.upper_body import LAYER, WAYS, upper_body, with_upper_bodies
+from gaitway.performing.upper_body.layers import _within_limits
 from gaitway.performing.upper_body.ways import taken
 from gaitway.take.model import Take
 from gaitway.world import Box, Obstacle, World
@@ -256,3 +259,30 @@ def test_everybody_holds_the_trunk_in_a_way_of_ones_own(person: Library) -> None
     assert before.std() < 0.1 and after.std() > 1.0 and np.abs(after - before).max() < 9.0
     down = np.degrees([np.mean(head_down(changed, k)[20:-20]) - np.mean(head_down(take, k)[20:-20]) for k in range(10)])
     assert abs(np.polyfit(after - before, down, 1)[0]) < 0.4, "necks make up for trunks, so that all look ahead"
+
+
+@pytest.mark.parametrize("role", ["head", "left_elbow"])
+def test_what_would_go_beyond_a_limit_fades_and_never_stops(person: Library, role: str) -> None:
+    """As where a captured head is turned already: held at its limit, it would stop from one frame to the next."""
+    clip = person.clips["stand"]
+    body = upper_body(clip.skeleton)
+    assert body is not None
+    row, frames = body.column(role), np.arange(len(clip))
+    turns = np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), (len(clip), len(body.joints), 4)).copy()
+    bell = 2.2 * np.exp(-0.5 * ((frames - 60) / 12.0) ** 2)
+    turns[:, row] = body.turned(row, bell) if role == "head" else body.turned(row, 0.0 * bell, bell)
+
+    def shown(made: FloatArray) -> Clip:
+        local = np.array(clip.rotations)
+        local[:, body.joints] = rotations.multiply(local[:, body.joints], made)
+        return replace(clip, rotations=local)
+
+    def sudden(made: FloatArray) -> float:
+        return float(joint_velocity_changes(shown(made))[:, body.joints[row]].max())
+
+    assert violations(shown(turns)).max() > 10.0
+    made = _within_limits(clip, body, turns)
+    assert violations(shown(made)).max() < 2.0
+    assert sudden(made) < 2.0 * sudden(turns)
+    assert np.abs(made[:20] - turns[:20]).max() < 1e-6 and np.abs(made[100:] - turns[100:]).max() < 1e-6
+    assert rotations.angle_between(made[60, row], turns[0, row]) > np.radians(15.0), "it still turns"

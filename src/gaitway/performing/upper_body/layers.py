@@ -17,7 +17,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
-from gaitway.motion.limits import clamp, joint_limits, violations
+from gaitway.motion.limits import joint_limits, violations
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.gaze import Gaze, gaze_of
 from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
@@ -45,6 +45,10 @@ _LEAN, _LEAN_SPREAD, _LEANS = 0.0, 0.035, (-0.05, 0.08)
 """Mean lean of a trunk beside its clip's own, its standard deviation, and its bounds [rad]; forward is positive."""
 _STOOP_SPREAD, _STOOPS = 0.06, (-0.06, 0.14)
 """Standard deviation and bounds of how much rounder than its clip's a back is [rad]."""
+_WORSE, _BEYOND = 0.3, 1.0
+"""How much farther than its clip a turn may take a joint beyond its limit, and how far at least [degrees]."""
+_LESS, _TRIES = 0.65, 7
+"""Factor on a turn that is too far, and how often it is applied at most."""
 _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
@@ -133,23 +137,30 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
 
 
 def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray:
-    """Return turns (F, K, 4) that take no arm beyond its limits; an arm that its clip takes beyond them stays as it is.
+    """Return turns (F, K, 4) that take no joint beyond its limits, or farther beyond them than its clip does.
 
-    The gaze has limits of its own. A head that is held at a limit would stop too suddenly.
+    Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
+    is held at its limit would stop too suddenly. Neck and head are made less together.
     """
-    own, local = clip.rotations[:, body.joints], np.array(clip.rotations)
-    local[:, body.joints] = rotations.multiply(own, turns)
-    shown, limits = replace(clip, rotations=local, contacts=None), joint_limits(clip.skeleton)
-    arms = np.array([role not in ("neck", "head", "eye") for role in body.roles])
-    before, after = (violations(each, limits)[:, body.joints] for each in (clip, shown))
-    kept = (before == 0.0).all(axis=0)
-    worse = arms & ~kept & (after > before).any(axis=0)
-    turns = np.where(worse[:, None], np.array([1.0, 0.0, 0.0, 0.0]), turns)
-    beyond = (after > 0.0) & arms & kept
-    if not beyond.any():
-        return turns
-    held = rotations.multiply(rotations.conjugate(own), clamp(shown, limits).rotations[:, body.joints])
-    return np.where(beyond[..., None], held, turns)
+    own, limits, fps = clip.rotations[:, body.joints], joint_limits(clip.skeleton), clip.fps
+    vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
+    most = np.maximum(violations(clip, limits)[:, body.joints] + _WORSE, _BEYOND)
+    gaze = [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
+    out = turns
+    for _ in range(_TRIES):
+        local = np.array(clip.rotations)
+        local[:, body.joints] = rotations.multiply(own, out)
+        far = violations(replace(clip, rotations=local, contacts=None), limits)[:, body.joints] > most
+        far[:, gaze] = far[:, gaze].any(axis=1, keepdims=True)
+        changed = np.flatnonzero(far.any(axis=0))
+        if not len(changed):
+            break
+        less = minimum_filter1d(np.where(far[:, changed], _LESS, 1.0), 2 * round(0.3 * fps) + 1, axis=0, mode="nearest")
+        weights[:, changed] *= gaussian_filter1d(less, 0.1 * fps, axis=0, mode="nearest")
+        lessened = rotations.from_rotation_vector(weights[:, changed, None] * vectors[:, changed])
+        out = np.array(out)
+        out[:, changed] = lessened
+    return out
 
 
 def _look(person: _Person, vectors: FloatArray) -> None:
