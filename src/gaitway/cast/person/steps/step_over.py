@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from gaitway.cast.curves import plateau
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL, turn_joint
@@ -12,12 +13,13 @@ from gaitway.cast.person.skeleton import HEEL, TOE_TIP
 from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan, both_feet
 from gaitway.cast.person.steps.leads import LeadJoin, lead_of
 from gaitway.cast.person.steps.model import StepModel
-from gaitway.cast.person.steps.stepping import Performance, Tempo, perform_plan, plan_times
+from gaitway.cast.person.steps.stepping import PADDING, Performance, Tempo, perform_plan, plan_times
 from gaitway.cast.person.steps.trunk import flare_arms, lead_with_eyes, lean_forward, whole_pose
 from gaitway.cast.person.styles import Style
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
+from gaitway.motion.limits import joint_limits, violations
 
 FENCE_HEIGHT, FENCE_DEPTH = 0.45, 0.15
 """Height and depth of the fence that every step over clears [m]; lower ones may be deeper."""
@@ -45,6 +47,10 @@ _ASIDE = 1.6
 """How far from the line the following foot is led, as a share of where it stands."""
 _FORWARD = 0.072
 """How much farther ahead the pelvis is over the fence than in a step on the level [m]; the legs straddle it."""
+_STRAINED, _MORE, _TRIES = float(np.radians(0.5)), 1.3, 4
+"""Angle beyond a hip's limit from which on the pelvis helps [rad]; how much more than that it tips; number of tries."""
+_EASE_S = 0.08
+"""Standard deviation of the time in which it tips [s]."""
 _ARMS_OUT = 0.14
 """How far the arms are carried out for balance [rad]; twice that beside the following leg."""
 
@@ -91,7 +97,39 @@ def step_over(name: str, leading: str, style: Style = NEUTRAL, seed: int | None 
     feet[side, :, 3] += out * _FOOT_OUT * turned
     feet[side, :, 5] += out * _FOOT_TILT * turned
     clip = perform_plan(name, plan, body, joins, feet).clip
+    for _ in range(_TRIES):
+        tilt = _relief(clip, leading)
+        if not tilt.any():
+            break
+        _tip_pelvis(body.rotations, np.pad(tilt, PADDING))
+        clip = perform_plan(name, plan, body, joins, feet).clip
     return clip, float(np.interp(fence + _CLEAREST, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
+
+
+def _relief(clip: Clip, leading: str) -> FloatArray:
+    """Return how far the pelvis should tip forward [rad], so that neither hip bends farther than it can; (F,).
+
+    A pelvis that tips back bends the leading hip less, and one that tips forward the following hip, which is stretched.
+    """
+    follows = "right" if leading == "left" else "left"
+    over = np.radians(violations(clip, joint_limits(clip.skeleton)))
+    bent, stretched = (over[:, clip.skeleton.roles[f"{side}_hip"]] for side in (leading, follows))
+    if max(bent.max(), stretched.max()) < _STRAINED:
+        return np.zeros(len(clip))
+    width = _EASE_S * FPS
+    return np.asarray(
+        sum(
+            sign * gaussian_filter1d(maximum_filter1d(amount, 2 * round(width) + 1), width)
+            for sign, amount in ((-_MORE, bent), (_MORE, stretched))
+        )
+    )
+
+
+def _tip_pelvis(local: FloatArray, tilt: FloatArray) -> None:
+    """Tip the pelvis forward [rad] (F,) and bend the spine against it, in local rotations (F, J, 4) in place."""
+    local[:, 0] = rotations.multiply(local[:, 0], rotations.from_axis_angle([0.0, 1.0, 0.0], tilt))
+    for joint in ("Spine", "Spine1", "Spine2"):
+        turn_joint(local, joint, 0.0, -tilt / 3.0, 0.0)
 
 
 def _add(steps: list[FootStep], side: str, wait: float, swing: float, x: float, kind: str = "forward") -> FootStep:
