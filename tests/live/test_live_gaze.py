@@ -9,9 +9,12 @@ import pytest
 
 import gaitway
 from gaitway.core import rotations
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import GaitwayError
 from gaitway.live.playing import _gaze_kernels as kernels
+from gaitway.live.playing._gaze_kernels import GazeArrays
 from gaitway.world import World
+from gaze_twin import looked
 from live_crowds import FRAME, crowd_in, walker
 
 PLACES = [[1.2 * k, 0.0, 0.0] for k in range(4)]
@@ -96,3 +99,33 @@ def test_a_state_holds_where_all_look(tmp_path: Path) -> None:
         state.arrays["gaze"][0, kernels.WAY] = 99.0
         with pytest.raises(GaitwayError, match="way to stand"):
             other.restore(state)
+
+
+def test_the_kernel_agrees_with_a_plain_twin() -> None:
+    """Walkers who meet, pass and arrive, one who stands among others, and empty places."""
+    crowd = crowd_in()
+    lanes = [-9.0, -6.0, -3.0, 3.0, 6.0]
+    starts = [[side * 8.0, lane + 0.8 * (side > 0), 0.0 if side < 0 else np.pi] for lane in lanes for side in (-1, 1)]
+    goals = [[-x, y] for x, y, _ in starts]
+    still = [[0.0, 0.0, 0.0], [1.1, 0.0, 0.0], [0.0, -11.0, 0.0]]
+    crowd.add([*starts, *still], [*goals, *([x, y] for x, y, _ in still)])
+    crowd.remove([12])
+    aims, ways = set[int](), set[int]()
+    for frame in range(360):
+        crowd.step(FRAME)
+        if frame % 3 and frame > 20:
+            continue
+        crowd.settle()
+        arrays, now = crowd._gaze._arrays, crowd.time + FRAME
+        mine = GazeArrays(*(np.array(one) for one in arrays))
+        state, turns, shown = looked(crowd._body.value, crowd._crowd, mine, now, FRAME)
+        kernels.look(crowd._body, crowd._crowd_handle, ArrayHandle(mine), now, FRAME)
+        np.testing.assert_allclose(mine.state, state, atol=1e-9)
+        count = len(state)
+        assert np.array_equal(mine.channels.reshape(count, 7, 4)[..., 1] > 0.0, shown)
+        samples = mine.samples.reshape(count, 7, 4)
+        assert rotations.angle_between(samples[shown], turns[shown]).max() < 1e-3
+        aims.update(state[crowd.characters, kernels.AIM_WHO].astype(int).tolist())
+        ways.update(state[crowd.characters, kernels.WAY].astype(int).tolist())
+    assert max(aims) >= 0, "somebody was looked at"
+    assert len(ways) > 2
