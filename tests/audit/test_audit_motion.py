@@ -340,15 +340,8 @@ class TestLibraries:
         report = audit_take(take_with(*tracks), World((-50.0, -50.0, 50.0, 30.0 * len(tracks) + 50.0)))
         found = {(finding.row, *finding.characters) for finding in report.violations if finding.clip}
         assert report["turn"].checked > 100 and len(report.characters) == len(library.clips)
-        assert found <= AT_FAULT.get((name, style), set())
+        assert found == set()
         assert all(finding.clip for row in ("turn", "speed") for finding in report[row].violations)
-
-
-AT_FAULT: dict[tuple[str, str], set[tuple[str, str]]] = {
-    ("horse", "style-3"): {("turn", "gallop_right_40"), ("turn", "stop_gallop")},
-}
-"""Clips of the cast that are beyond the bars for clips, and in which row: a foreleg of one horse turns by 63 and 93
-degrees in 1/30 s."""
 
 
 def test_without_a_world_only_what_needs_none_is_checked() -> None:

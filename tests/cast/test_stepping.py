@@ -55,7 +55,7 @@ NAMES = tuple(
     for side in ("left", "right")
     for move in ("u_turn", "step_over", "start_side", "stop_side", "step")
 ) + tuple(f"turn_{side}_{d}" for side in ("left", "right") for d in (45, 90, 180)) + (
-    "side_left_walk", "side_right_walk", "step_front", *CLIMBED,
+    "side_left_walk", "side_right_walk", "step_front", "shift_feet", *CLIMBED,
 )  # fmt: skip
 
 

@@ -192,8 +192,7 @@ def test_takes_of_blends_pass_the_audit(name: str, style: str) -> None:
     report = audit_take(assemble(tracks), World((-1e3, -1e3, 1e3, 2e3)))
     assert len(tracks) >= 4
     for row in report.rows:
-        # known fault: a forearm of this horse turns by up to 93 degrees in a thirtieth of a second
-        assert row.ok or (row.name, style) == ("turn", "style-3"), row.cells()
+        assert row.ok, row.cells()
 
 
 def way_round(library: Library, name: str) -> list[str]:

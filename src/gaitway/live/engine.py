@@ -329,8 +329,9 @@ class LiveEngine:
                 who = self.characters
                 turns = self._gaze.turns(who)
                 lives = np.column_stack([who, self._crowd.counts[who, kernels.LIFE]])
-                for looker in self._lookers if turns is not None else ():
-                    looker(self.time, lives, turns)
+                if turns is not None:
+                    for looker in self._lookers:
+                        looker(self.time, lives, turns)
             for some in self._parts:
                 some.planner.look_ahead(self.time)
             self._advancing = 1e3 * (clock.perf_counter() - began)

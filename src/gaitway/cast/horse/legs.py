@@ -182,14 +182,21 @@ def leg_angles(
         begin, end = stances[i].last, stances[i + 1].first
         s = np.linspace(0.0, 1.0, end - begin + 1)
         step = s[1]
-        swing = hermite(
-            s, pieces[i][-1], _end_rate(pieces[i]) / step, pieces[i + 1][0], _start_rate(pieces[i + 1]) / step
+        leave, arrive = (
+            np.clip(rate / step, -_FASTEST_SWING, _FASTEST_SWING)
+            for rate in (_end_rate(pieces[i]), _start_rate(pieces[i + 1]))
         )
+        swing = hermite(s, pieces[i][-1], leave, pieces[i + 1][0], arrive)
         mount = body[begin : end + 1], body_world[begin : end + 1]
         out[begin : end + 1] = _clear_of_ground(leg, mount, swing, s, stances[i].lift)
     if reference is not None:
         _join_reference(out, reference, stances, pieces)
     return out.reshape(count, len(leg.joints), 3)
+
+
+_FASTEST_SWING, _FASTEST_JOIN = 9.6, 2.25
+"""Greatest rates at which a leg leaves or meets the ground, and greatest differences of them from the usual ones [rad a
+swing]. A leg that is nearly straight there turns far faster for a moment, and would fold right over after it."""
 
 
 def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
@@ -242,13 +249,14 @@ def _join_reference(
     if reference.at_start:
         to = stances[0].first
         s = np.linspace(0.0, 1.0, to + 1)
-        rate = (_start_rate(pieces[0]) - _start_rate(standard[to:])) * to
+        rate = np.clip((_start_rate(pieces[0]) - _start_rate(standard[to:])) * to, -_FASTEST_JOIN, _FASTEST_JOIN)
         out[: to + 1] = standard[: to + 1] + hermite(s, still, still, pieces[0][0] - standard[to], rate)
     if reference.at_end:
         begin = stances[-1].last
         span = len(out) - 1 - begin
         s = np.linspace(0.0, 1.0, span + 1)
         rate = (_end_rate(pieces[-1]) - _end_rate(standard[: begin + 1])) * span
+        rate = np.clip(rate, -_FASTEST_JOIN, _FASTEST_JOIN)
         out[begin:] = standard[begin:] + hermite(s, pieces[-1][-1] - standard[begin], rate, still, still)
 
 

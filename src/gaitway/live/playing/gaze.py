@@ -98,7 +98,8 @@ class LiveGaze:
 
     def joints(self, library: int) -> IntArray:
         """Return the joint of each part that turns in a library, or -1; (7,)."""
-        return self._arrays.joints[library].astype(np.int64)
+        out: IntArray = self._arrays.joints[library].astype(np.int64)
+        return out
 
     def layers(self, now: float) -> LiveLayers | None:
         """Return the turns of all joints now [s]; None where nobody looks anywhere."""

@@ -74,7 +74,8 @@ def free_at_end(take: Clip, first: bool) -> BoolArray:
     """Return which joints of variants are free at an end of a take: the upper body, unless hands rest there; (J,)."""
     upper = upper_joints(take.skeleton)
     rests = np.asarray(take.contacts)[:HELD] if first else np.asarray(take.contacts)[-HELD:]
-    resting = [point.joint for point, down in zip(take.skeleton.contact_points, rests.any(axis=0), strict=True) if down]
+    down = np.flatnonzero(np.asarray(rests.any(axis=0)))
+    resting = [take.skeleton.contact_points[k].joint for k in down.tolist()]
     return np.asarray(upper & ~upper[resting].any())
 
 

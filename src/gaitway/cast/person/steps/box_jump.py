@@ -75,7 +75,9 @@ def box_jump(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
     times, x = plan_times(plan), float(lead.root[0, 0])
     stands = (lead.root[0], lead.root[0] + [move[0], 0.0, BOX_HEIGHT])
     keys = ([(beat.low, x - 0.03, 0.1)], [(beat.low, 0.77, 1.0), (beat.deep, BOX_HEIGHT + 0.68, 1.0)])
-    flight = Flight(beat.off, beat.land, (x + 0.12, 1.07), (x + move[0] - 0.04, BOX_HEIGHT + 0.83))
+    # who stands lower pushes off lower too; legs that are stretched further would straighten too suddenly
+    rise = float(lead.root[0, 2] - lead_of("stand", NEUTRAL).root[0, 2])
+    flight = Flight(beat.off, beat.land, (x + 0.12, 1.07 + rise), (x + move[0] - 0.04, BOX_HEIGHT + 0.83))
     fall = Fall(
         name,
         plan,
