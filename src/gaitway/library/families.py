@@ -180,6 +180,8 @@ _SIMILAR, _NEAR_BY = 0.3, 0.1
 """Greatest difference of similar displacements: share of their length, and least value [m]."""
 _COARSE = {"turn": float(np.radians(20.0)), "length": 0.4, "direction": float(np.radians(45.0))}
 """Distance of neighbours above which a planner lacks something in between [rad, m, rad]."""
+_STAYS = 0.05
+"""Displacement up to which a behaviour stays where it is [m]."""
 _SOMEWHERE = 0.5
 """Least displacement of a family that goes somewhere [m]; more turns on the spot only slow a search down."""
 _THERE = 0.2
@@ -241,9 +243,12 @@ def _groups(library: Library) -> list[tuple[list[FamilyMember], list[FamilyMembe
     for behavior in library.graph.behaviors:
         clips = [library.clips[name] for name in behavior.clips]
         steps = step_sequence(clips[0]) if clips else None
-        if behavior.obstacle is None and steps is not None:
+        if behavior.obstacle is not None or steps is None:
+            continue
+        move = Move.of(clips[0].planar_path())
+        if move.length > _STAYS or abs(move.turn) > SAME["turn"]:  # who shifts the feet goes nowhere
             alike = tuple(clip for clip in clips if step_sequence(clip) == steps)
-            member = FamilyMember(behavior, alike, Move.of(alike[0].planar_path()))
+            member = FamilyMember(behavior, alike, move)
             natives.setdefault((behavior.start, behavior.end, steps), []).append(member)
     return [(group, _repeated(natives, key)) for key, group in natives.items()]
 

@@ -194,7 +194,7 @@ def leg_angles(
     return out.reshape(count, len(leg.joints), 3)
 
 
-_FASTEST_SWING, _FASTEST_JOIN = 9.6, 2.25
+_FASTEST_SWING, _FASTEST_JOIN = 9.6, 2.0
 """Greatest rates at which a leg leaves or meets the ground, and greatest differences of them from the usual ones [rad a
 swing]. A leg that is nearly straight there turns far faster for a moment, and would fold right over after it."""
 
