@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,12 @@ import viser
 import zstandard
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+
+from gaitway.render.bodies.figures import skinned_points
+from gaitway.scene.scene import Scene
+from gaitway.studio.page.page import StudioPage
+from gaitway.studio.page.skinned import whole_body
+from gaitway.take.evaluation import Joints
 
 PATIENCE = 300.0
 """How long to wait for what a busy machine takes long for [s]; kernels may have to be compiled first."""
@@ -83,7 +89,7 @@ class WireViewer:
         for message in data["messages"]:
             if message["type"] == "SceneNodeUpdateMessage":
                 for key, value in message["updates"].items():
-                    if key in ("batched_positions", "batched_wxyzs"):
+                    if key in ("batched_positions", "batched_wxyzs", "vertices"):
                         first, length = starts[value["__binary_index"]]
                         array = np.frombuffer(raw[first : first + length], dtype=np.float32)
                         self.shown.setdefault(message["name"], {})[key] = array
@@ -115,3 +121,18 @@ def until(holds: Callable[[], Any], seconds: float = PATIENCE) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def whole_as(page: StudioPage, scene: Scene, names: Sequence[str], joints: Joints) -> bool:
+    """Whether all people on a page have whole bodies, with their vertices where joints have them."""
+    drawn, numbers = page.whole(), {c.name: number for number, c in enumerate(scene.characters)}
+    if set(drawn) != set(names):
+        return False
+
+    def is_there(row: int, name: str, fine: bool) -> bool:
+        body = whole_body(joints.skeleton, numbers[name], fine)
+        points = skinned_points(body.mesh, joints.positions[row], joints.rotations[row])
+        points = points[np.concatenate([used for used, _ in body.parts])]
+        return len(points) == len(drawn[name]) and bool(np.abs(points - drawn[name]).max() < 1e-4)
+
+    return all(is_there(row, name, True) or is_there(row, name, False) for row, name in enumerate(names))

@@ -20,6 +20,7 @@ from gaitway.studio import events
 from gaitway.studio.edits import goal_area, goal_names, item_pose
 from gaitway.studio.frames import StudioFrame, StudioRoute
 from gaitway.studio.serving import Studio
+from wire_viewer import whole_as
 
 pytestmark = pytest.mark.slow
 PATIENCE = 300.0
@@ -238,7 +239,10 @@ def test_the_slider_scrubs_to_the_right_frame(stand: Stand) -> None:
     assert take is not None
     stand.tab.click((box[0] + 0.5 * box[2], box[1] + 0.5 * box[3]))
     until(lambda: abs(stand.frame.time - 0.5 * take.duration) < 0.1 * take.duration, PATIENCE, "half of the take")
-    until(lambda: shown_is(stand, take.joints(stand.frame.time)[0].positions), PATIENCE, "the people of that moment")
+    until(
+        lambda: whole_as(stand.studio.page, engine.scene, take.names, take.joints(stand.frame.time)[0]), PATIENCE,
+        "the people of that moment",
+    )  # fmt: skip
     stand.tab.press_button("live")
     until(lambda: engine.mode == "live", PATIENCE, "live again")
 
@@ -338,11 +342,3 @@ def goal_at(model: SceneModel, place: tuple[float, float]) -> bool:
 def near(pose: tuple[float, float, float], place: tuple[float, float]) -> tuple[float, float, float] | None:
     """The pose if it is at a place."""
     return pose if math.dist(pose[:2], place) < 0.35 else None
-
-
-def shown_is(stand: Stand, positions: np.ndarray) -> bool:
-    """Whether the people on the page are where they should be; positions (N, J, 3)."""
-    return any(
-        shown.shape == positions[:, joint].shape and np.abs(shown - positions[:, joint]).max() < 1e-4
-        for joint, shown in stand.studio.page.shown()
-    )

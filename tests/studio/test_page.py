@@ -17,6 +17,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.errors import StudioError
 from gaitway.motion.body import capsule_body
+from gaitway.render.bodies.body import built_in_palette
 from gaitway.render.bodies.palette import person_palette
 from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.catalog import ready_scenes
@@ -25,16 +26,18 @@ from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import page as page_module
 from gaitway.studio.page import server as page_server
+from gaitway.studio.page import skinned
 from gaitway.studio.page.camera import framing, ground_point, on_level, panel_share, seen
 from gaitway.studio.page.gallery import PageWindows, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
 from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
 from gaitway.studio.page.people import flattening, resting
+from gaitway.studio.page.skinned import whole_body
 from gaitway.studio.segments import body_segments, capsule_segments, shadow_segments
 from gaitway.studio.serving import Studio
-from gaitway.studio.tones import SUN, copied_albedo, film, unfilmed
+from gaitway.studio.tones import SUN, albedo, copied_albedo, film, unfilmed
 from gaitway.take.evaluation import Joints
-from wire_viewer import PATIENCE, WireViewer, until
+from wire_viewer import PATIENCE, WireViewer, until, whole_as
 
 SCENE: dict[str, object] = {
     "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
@@ -64,7 +67,8 @@ def drawn(studio: Studio) -> bool:
     return "/place/0" in studio._server.scene._handle_from_node_name
 
 
-def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio) -> None:
+def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skinned, "MOST_SKINNED", 0)
     viewers = [WireViewer(studio.address) for _ in range(2)]
     assert until(lambda: len(studio.page.viewers()) == 2)
     first, second = (viewer.shown for viewer in viewers)
@@ -331,6 +335,50 @@ def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio)
     viewer.shown.clear()
     assert until(lambda: viewer.read(0.1) and viewer.shown)  # frames come again
     viewer.vanish()
+
+
+def test_people_near_a_viewer_are_whole_and_move(studio: Studio) -> None:
+    """They have the bodies of films, their pieces are out of sight, and their vertices are where their joints are."""
+    page, viewer = studio.page, WireViewer(studio.address)
+    assert until(lambda: viewer.read(0.05) >= 0 and len(page.whole()) == 4)
+    studio.session.post(events.Pause())
+    assert until(lambda: viewer.read(0.05) >= 0 and not studio.session.engine.playing)
+    frame = studio.session.engine.frame()
+
+    scene = studio.session.engine.scene
+    assert until(lambda: viewer.read(0.05) >= 0 and whole_as(page, scene, frame.names, frame.joints[0]))
+    assert not any(handle.visible for handle in page._people._batches[0]._handles)
+    assert any("vertices" in keys for name, keys in viewer.shown.items() if "/whole/" in name)
+    studio.session.post(events.RemovePeople(1, "ada"))
+    assert until(lambda: viewer.read(0.05) >= 0 and len(page.whole()) == 3)
+    assert "ada" not in page.whole()
+    viewer.vanish()
+    assert until(lambda: not page.viewers())
+
+
+def test_the_nearest_and_the_selected_are_whole_and_nobody_changes_to_and_fro() -> None:
+    roots = np.column_stack([np.arange(60.0), np.zeros(60), np.ones(60)])
+    eyes = np.array([[-2.0, 0.0, 1.0]])
+    near = skinned.chosen(roots, eyes, None, ())
+    assert list(near) == list(range(skinned.MOST_SKINNED))
+    assert [row for row, fine in near.items() if fine] == list(range(skinned.MOST_FINE))
+    assert 59 in skinned.chosen(roots, eyes, 59, ())
+    last = skinned.MOST_SKINNED
+    assert last in skinned.chosen(roots, eyes, None, [last])  # who is whole stays so, as near as the one before
+    assert not any(skinned.chosen(roots, eyes - (30.0, 0.0, 0.0), None, ()).values())  # no faces from far
+    assert 59 in skinned.chosen(roots, np.vstack([eyes, [70.0, 0.0, 1.0]]), None, ())  # whoever looks
+    assert skinned.chosen(roots, np.empty((0, 3)), None, ()) == {}
+
+
+def test_whole_bodies_leave_nothing_out_and_have_the_colours_of_films() -> None:
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    body = whole_body(skeleton, 5, True)
+    assert sum(len(faces) for _, faces in body.parts) == len(body.mesh.triangles)
+    wanted = {tuple(row) for row in albedo(built_in_palette(skeleton, 5)[np.unique(body.mesh.tones)]).tolist()}
+    assert set(body.colors) == wanted
+    coarse = whole_body(skeleton, 5, False)
+    assert len(coarse.mesh.points) < 0.5 * len(body.mesh.points)
+    assert len(coarse.parts) < len(body.parts)
 
 
 @pytest.mark.slow

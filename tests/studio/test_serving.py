@@ -16,13 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from gaitway.cli import app
 from gaitway.core.errors import FormatError, StudioError
 from gaitway.scene import load_scene, scene_from_dict
+from gaitway.scene.scene import Scene
 from gaitway.scene.writing import relocated, scene_to_yaml
 from gaitway.studio import events, serving, session
 from gaitway.studio.serving import KINDS, Studio
 from gaitway.studio.session import StudioSession, replay
+from gaitway.studio.stage import StudioStage
 from recording_front import RecordingFront
 from wire_viewer import PATIENCE, WireViewer, until
 
@@ -481,3 +485,34 @@ def test_the_command_ends_at_once_and_has_its_record(number: int, code: int, tmp
     replay(record, front).close()
     assert len(front.frames) >= 60
     assert files(tmp_path) == {"small.yaml", "out/log.jsonl"}
+
+
+def test_the_studio_draws_placements_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--scene-seed` draws starts and goals as it does for plans, and an edit keeps them."""
+    (tmp_path / "areas.yaml").write_text(
+        "gaitway: 1\nbounds: [0, 0, 12, 8]\nseed: 1\n"
+        "characters:\n  - {count: 3, start_area: [0, 0, 4, 8], goal_area: [8, 0, 12, 8]}\n"
+    )
+    opened: list[Scene] = []
+
+    class Seen:
+        port, address, records = 8080, "", ()
+
+        def __init__(self, scene: Scene, **_: object) -> None:
+            opened.append(scene)
+
+        run = close = lambda self: None
+
+    monkeypatch.setattr(serving, "Studio", Seen)
+    file = str(tmp_path / "areas.yaml")
+    for more in ([], ["--scene-seed", "9"]):
+        assert CliRunner().invoke(app, ["studio", file, "--no-browser", *more]).exit_code == 0
+    serving.studio(file, scene_seed=9, run=False)
+    starts = [[character.start for character in scene.characters] for scene in opened]
+    assert starts[0] != starts[1] == starts[2]
+    assert starts[1] == [c.start for c in load_scene(file, seed=9).characters]
+    stage = StudioStage(opened[1])
+    stage.apply(events.AddItem("box", 6.0, 4.0))
+    assert [c.start for c in stage.scene.characters] == starts[1]
+    with pytest.raises(StudioError, match="load_scene"):
+        serving.studio(opened[0], scene_seed=9, run=False)

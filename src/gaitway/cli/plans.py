@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gaitway.cli.scenes import NOT_ALL_ARRIVED, SceneName, SceneSeed
+from gaitway.cli.scenes import FIXED, NOT_ALL_ARRIVED, SceneName, SceneSeed
 from gaitway.cli.show import Json, check_output, progress, remark, say, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def plan(
         if library is not None:
             loaded = with_library(loaded, library_ref(library))
         if scene_seed is not None and not loaded.drawn:
-            remark("note: --scene-seed moves nobody here: all starts and goals of this scene are fixed")
+            remark(FIXED)
         options: dict[str, Any] = {"planner": planner, "failed": failed, "upper_body": upper_body}
         planned = plan_scene(loaded, seed=seed, fps=fps, **options, progress=show)
         save_take(planned.take, output)

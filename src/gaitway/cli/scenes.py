@@ -20,6 +20,8 @@ SceneSeed = Annotated[
     typer.Option("--scene-seed", min=0, max=2**32 - 1, help="Draw starts and goals in areas anew; the scene's own."),
 ]
 
+FIXED = "note: --scene-seed moves nobody here: all starts and goals of this scene are fixed"
+
 
 @scene_app.command("list")
 def scene_list(as_json: Json = False) -> None:

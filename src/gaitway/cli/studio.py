@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from gaitway.cli.show import err, say
+from gaitway.cli.scenes import FIXED, SceneSeed
+from gaitway.cli.show import err, remark, say
 
 DEFAULT = "market_square"
 
@@ -19,6 +20,7 @@ def studio(
     host: Annotated[str, typer.Option(help="Another than 127.0.0.1 lets other machines in.")] = "127.0.0.1",
     folder: Annotated[Path | None, typer.Option(help="Where files are saved.", show_default="gaitway-studio")] = None,
     record: Annotated[Path | None, typer.Option(help="Write what is done while it is, to be played again.")] = None,
+    scene_seed: SceneSeed = None,
     library: Annotated[str | None, typer.Option(help="For everybody: a built-in cast or a .gwlib file.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -26,7 +28,9 @@ def studio(
     from gaitway.scene import library_ref, load_scene, with_library
     from gaitway.studio.serving import LOOPBACK, Studio
 
-    loaded = load_scene(scene)
+    loaded = load_scene(scene, seed=scene_seed)
+    if scene_seed is not None and not loaded.drawn:
+        remark(FIXED)
     if library is not None:
         loaded = with_library(loaded, library_ref(library))
     if host != LOOPBACK:

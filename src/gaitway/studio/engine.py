@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway.audit import CollisionWatch, Finding
 from gaitway.core.errors import GaitwayError, StudioError
-from gaitway.planning import plan_scene
+from gaitway.planning import Planned, plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
@@ -57,6 +57,7 @@ class StudioEngine:
         self._live = LivePlay(scene, self._say)
         self._take: TakePlay | None = None
         self._stale = False
+        self._offered: tuple[Scene, Planned] | None = None
         self._mode = "live"
         self._tell_of(self._live.left_out)
 
@@ -74,6 +75,11 @@ class StudioEngine:
     def take(self) -> Take | None:
         """The take that was planned or opened last."""
         return None if self._take is None else self._take.take
+
+    @property
+    def stale(self) -> bool:
+        """Whether there is no take of the scene as it is now."""
+        return self._take is None or self._stale
 
     @property
     def collisions(self) -> int:
@@ -165,17 +171,27 @@ class StudioEngine:
     def plan_take(self) -> Take:
         """Plan the scene as it is now with its own planner, and show the take; `say` reports progress.
 
+        A plan of this scene that was offered is taken instead.
+
         Raises:
             StudioError: if nobody can be planned; nothing has changed then.
         """
+        offered, self._offered = self._offered, None
         try:
-            planned = plan_scene(self.scene, progress=lambda what, done, total: self._say(_progress(what, done, total)))
+            if offered is not None and offered[0] is self.scene:
+                planned = offered[1]
+            else:
+                planned = plan_scene(self.scene, progress=lambda *far: self._say(_progress(*far)))
         except StudioError:
             raise
         except GaitwayError as problem:
             raise StudioError(str(problem)) from None
         self.show_take(planned.take, planned.rows())
         return planned.take
+
+    def offer(self, scene: Scene, planned: Planned) -> None:
+        """Give what was planned for a scene elsewhere, so that it need not be planned again."""
+        self._offered = (scene, planned)
 
     def show_take(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
         """Play a take; see `TakePlay` for the rows."""
@@ -219,13 +235,6 @@ class StudioEngine:
             self._restart()
         else:
             self._tell_of(self._enter())
-        if self.scene is before:
-            return
-        if self._mode == "take" and not (isinstance(event, events.MoveItem) and not event.done):
-            try:
-                self.plan_take()
-            except StudioError as problem:  # the edit itself was right
-                self._mode, self._message = "live", str(problem)
 
     def _restart(self) -> None:
         self._live.close()
@@ -244,8 +253,10 @@ class StudioEngine:
         return (*self._live.troubles(), *map(collision, self._watch.findings[-_MOST_TOLD:]))
 
     def _set_mode(self, mode: str) -> None:
-        if mode == "take" and (self._take is None or self._stale):
+        if mode == "take" and self.stale:
+            before = self._take.time if self._take is not None and self._mode == "take" else 0.0
             self.plan_take()
+            self._taken().scrub(before)
         self._mode = mode
 
     def _lived(self) -> LivePlay:

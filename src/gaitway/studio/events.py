@@ -86,6 +86,11 @@ class SetMode(StudioEvent):
 
 
 @dataclass(frozen=True)
+class CancelPlanning(StudioEvent):
+    """Give up the take that is being planned."""
+
+
+@dataclass(frozen=True)
 class Scrub(StudioEvent):
     """Show a moment of the take."""
 

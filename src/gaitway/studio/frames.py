@@ -101,6 +101,8 @@ class StudioFrame:
     """Who cannot get on or does not arrive, and the latest collisions, each in order of time."""
     preparing: bool = False
     """Whether the scene is still being prepared, so that all stand where they start."""
+    planning: str = ""
+    """What is being done for the take that is planned meanwhile; "" if none is."""
 
 
 class StudioFront(Protocol):

@@ -1,9 +1,8 @@
 """Bodies cut into rigid pieces, one for each joint and colour, so that a crowd is drawn as copies of a few meshes.
 
-A skinned mesh for each person is too much: viser sends two messages for each bone of each person and frame, which takes
-some milliseconds a person. So pieces stand in for skinning. Where limbs bend most there is a piece that turns half as
-far as the limb does, which covers the seam, and triangles that bend with two joints belong to both pieces, so that no
-gap opens.
+People near a viewer are skinned (`page.skinned`), which is too dear for a crowd. Everybody else is seen from so far
+that pieces can stand in for skinning. Where limbs bend most there is a piece that turns half as far as the limb does,
+which covers the seam, and triangles that bend with two joints belong to both pieces, so that no gap opens.
 """
 
 from __future__ import annotations

@@ -169,6 +169,7 @@ class Studio:
             self._opening.close()
         if self._session is not None:
             self._session.close()
+        self.page.close()
         self._server.stop()
 
     def save(self, what: str, name: str, *, replace: bool = False) -> Path:
@@ -228,6 +229,8 @@ class Studio:
 
     def _take(self) -> Take:
         engine = self.session.engine
+        if engine.mode == "take" and engine.stale:
+            raise StudioError("the take is being planned anew; save it in a moment")
         if engine.mode == "take" and engine.take is not None:
             return engine.take
         return engine.live_take(60.0 * _MINUTES)
@@ -268,7 +271,7 @@ class Studio:
         self.page.tell("")
 
     def _began(self, opening: Opening) -> StudioSession:
-        session = StudioSession(opening.scene, self.page, engine=opening.engine())
+        session = StudioSession(opening.scene, self.page, engine=opening.engine(), plans="meanwhile")
         try:
             if self._record is not None:
                 place, number = self._record, 2
@@ -346,6 +349,7 @@ def studio(
     port: int = PORT,
     folder: str | Path | None = None,
     record: str | Path | None = None,
+    scene_seed: int | None = None,
     run: bool = True,
 ) -> Studio:
     """Open the studio for a scene, and serve it until it is stopped (`gaitway.studio`).
@@ -357,14 +361,18 @@ def studio(
         folder: folder in which files are saved, each kind in a folder of its own; None for `gaitway-studio` in the
             working folder.
         record: file in which the session is recorded while it goes on.
+        scene_seed: seed with which starts and goals in areas are drawn anew, of a scene that is named; None keeps its
+            own.
         run: whether to serve at once, until Ctrl-C; otherwise call `run` and `close` of the result, whose `address`
             is the page.
 
     Raises:
-        StudioError: if the folder cannot be made, or no port is free.
+        StudioError: if the folder cannot be made, no port is free, or a seed is given for a loaded scene.
     """
     expect(["studio"], unless_known=True)
-    loaded = scene if isinstance(scene, Scene) else load_scene(scene)
+    if isinstance(scene, Scene) and scene_seed is not None:
+        raise StudioError("a scene that is loaded has its places; write load_scene(path, seed=...)")
+    loaded = scene if isinstance(scene, Scene) else load_scene(scene, seed=scene_seed)
     made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     if run:
         print(f"the studio is at {made.address}")  # noqa: T201 - nobody could guess it

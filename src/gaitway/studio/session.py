@@ -3,6 +3,9 @@
 A recorded session is a file of lines, one JSON object each: first the scene, then every event with the number of the
 tick before which it was applied. Played again it leads to the same bytes. A file that is written while the session goes
 on has the number of ticks so far about once a second, so that a session that was killed can be played again too.
+
+A take is planned on another thread while the live place goes on. When it is ready the session goes to it, by an event
+that is recorded with its tick as any other; played again, the take is planned at that tick.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gaitway.core.errors import FormatError, GaitwayError, StudioError
 from gaitway.core.files import atomic_write
@@ -26,8 +30,9 @@ from gaitway.scene.reading.nodes import parse_nodes
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.scene.writing import relocated, scene_to_yaml
 from gaitway.studio.engine import Say, StudioEngine
-from gaitway.studio.events import MoveItem, StudioEvent, event_from, event_to_dict
+from gaitway.studio.events import CancelPlanning, MoveItem, SetMode, StudioEvent, event_from, event_to_dict
 from gaitway.studio.frames import NullFront, StudioFront
+from gaitway.studio.take_planning import TakePlanning
 
 MOST_WAITING = 500
 """Largest number of events that wait for a tick; more are dropped."""
@@ -64,6 +69,7 @@ class StudioSession:
         front: StudioFront | None = None,
         say: Say | None = None,
         engine: StudioEngine | None = None,
+        plans: Literal["at once", "meanwhile", "as recorded"] = "at once",
     ) -> None:
         """Begin.
 
@@ -72,7 +78,11 @@ class StudioSession:
             front: who is shown what happens.
             say: called with what is being done while it takes long; the front is told if left out.
             engine: an engine of that scene that is made already.
+            plans: when takes are planned: at once, so that a tick takes as long as that; on another thread while ticks
+                go on; or, for a record, only when it says so.
         """
+        self._plans = plans
+        self._planning: TakePlanning | None = None
         self.front: StudioFront = front or NullFront()
         self._first = scene
         self.engine = engine or StudioEngine(scene, say or self.front.tell)
@@ -110,6 +120,8 @@ class StudioSession:
                 event = self._waiting.popleft()
             self._survives(partial(self.apply, event))
             done = True
+        if self._planning is not None and self._planning.done:
+            self._survives(self._finish)
         if not self._survives(self.engine.tick):
             self.engine.playing = False
         self._ticks += 1
@@ -119,12 +131,35 @@ class StudioSession:
             self.selected = ""
 
     def apply(self, event: StudioEvent) -> None:
-        """Apply an event at once; if it cannot be applied, the front is told why."""
+        """Apply an event at once; if it cannot be applied, the front is told why.
+
+        A take that is not planned yet may come later; see `plans`. An edit of the scene of a take has it planned anew.
+        """
+        if isinstance(event, CancelPlanning):
+            self._cancel("planning was cancelled")
+            return
+        if isinstance(event, SetMode) and event.mode == "live":
+            self._cancel("")
+        if isinstance(event, SetMode) and event.mode == "take" and self.engine.stale and self._plans == "meanwhile":
+            self._plan()
+            return
+        before = self.engine.scene
+        if not self._applied(event) or self.engine.scene is before or self._plans == "as recorded":
+            return
+        wanted = self._planning is not None or self.engine.mode == "take"
+        if wanted and not (isinstance(event, MoveItem) and not event.done):
+            if self._plans == "meanwhile":
+                self._plan()
+            elif not self._applied(SetMode("take")):
+                self._applied(SetMode("live"))
+
+    def _applied(self, event: StudioEvent) -> bool:
+        """Let the engine carry out an event, and record it; return whether it could be."""
         try:
             self.engine.apply(event)
         except StudioError as problem:
             self.front.tell(str(problem))
-            return
+            return False
         except Exception as problem:  # it may have been done in part, so it is recorded
             self.fail(problem)
         self._count += 1
@@ -132,6 +167,42 @@ class StudioSession:
             self._log.append((self._ticks, event))
         if self._file is not None:
             self._write({"tick": self._ticks, **event_to_dict(event)})
+        return True
+
+    @property
+    def planning(self) -> str:
+        """What is being done for the take that is planned meanwhile; "" if none is."""
+        return "" if self._planning is None else self._planning.words
+
+    def _plan(self) -> None:
+        """Let the scene as it is now be planned meanwhile."""
+        if self._planning is not None:
+            if self._planning.scene is self.engine.scene:
+                return
+            self._planning.cancel()
+        self._planning = TakePlanning(self.engine.scene)
+
+    def _cancel(self, words: str) -> None:
+        if self._planning is not None:
+            self._planning.cancel()
+            self._planning = None
+            self.front.tell(words)
+            if self.engine.mode == "take" and self.engine.stale:
+                self._applied(SetMode("live"))
+
+    def _finish(self) -> None:
+        """Go to the take that was planned meanwhile, or say why there is none."""
+        planning, self._planning = self._planning, None
+        assert planning is not None
+        try:
+            self.engine.offer(planning.scene, planning.result())
+        except Exception as problem:
+            if self.engine.mode == "take":
+                self._applied(SetMode("live"))
+            self.fail(problem) if not isinstance(problem, GaitwayError) else self.front.tell(str(problem))
+            return
+        self.front.tell("")
+        self._applied(SetMode("take"))
 
     def fail(self, problem: Exception) -> None:
         """Tell the front of an error that is survived, and log it if it is another than the one before."""
@@ -149,7 +220,7 @@ class StudioSession:
 
     def show(self) -> None:
         """Show the present frame."""
-        frame = self.engine.frame()
+        frame = replace(self.engine.frame(), planning=self.planning)
         if frame.edition != self._edition:
             self._edition = frame.edition
             self.front.show_place(self.engine.scene)
@@ -191,7 +262,10 @@ class StudioSession:
             self._write(line)
 
     def close(self) -> None:
-        """End the record, and the thread that plans."""
+        """End the record, and the threads that plan."""
+        if self._planning is not None:
+            self._planning.cancel()
+            self._planning = None
         if self._file is not None:
             self._write({"ticks": self._ticks})
         if self._file is not None:
@@ -252,7 +326,7 @@ def replay(path: str | Path, front: StudioFront | None = None) -> StudioSession:
     """
     place = Path(path)
     scene, ticks, entries = _parsed(place, _lines(place))
-    session = StudioSession(_scene(place, scene), front)
+    session = StudioSession(_scene(place, scene), front, plans="as recorded")
     waiting = deque(entries)
     for tick in range(ticks):
         while waiting and waiting[0][0] <= tick:

@@ -86,10 +86,31 @@ def _is_small(figure: Figure, camera: Camera, height: int) -> bool:
 def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
     """Return the triangles of figures that share a body."""
     count, vertices = len(figures), len(body.points)
-    points, normals = np.empty((count, vertices, 3)), np.empty((count, vertices, 3))
+    points, normals = _moved(body, [f.positions for f in figures], [f.rotations for f in figures])
+    colors = np.ones((count, vertices, 4), dtype=np.float32)
+    for i, figure in enumerate(figures):
+        colors[i, :, :3] = np.concatenate([figure.colors, body.own_colors])[body.tones]
+    starts = np.arange(count, dtype=np.int32)[:, None, None] * np.int32(vertices)
+    corners = (body.triangles + starts).reshape(-1, 3)
+    pieces = int(body.groups.max()) + 1
+    groups = (body.groups + np.arange(count, dtype=np.int32)[:, None] * np.int32(pieces)).ravel()
+    return part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, groups)
+
+
+def skinned_points(body: BodyMesh, positions: FloatArray, rotations: FloatArray) -> FloatArray:
+    """Return the vertices (V, 3) [m] of a body whose joints are at positions (J, 3) with rotations (J, 4)."""
+    out: FloatArray = _moved(body, [positions], [rotations])[0][0]
+    return out
+
+
+def _moved(
+    body: BodyMesh, positions: Sequence[FloatArray], rotations: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return points and normals (N, V, 3) of a body in poses (J, 3) and (J, 4)."""
+    points, normals = np.empty((len(positions), len(body.points), 3)), np.empty((len(positions), len(body.points), 3))
     _kernels.skin(
-        np.stack([f.positions for f in figures]),
-        np.stack([f.rotations for f in figures]),
+        np.stack(positions),
+        np.stack(rotations),
         body.rest_positions,
         body.rest_turns,
         body.joints,
@@ -99,14 +120,7 @@ def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
         points,
         normals,
     )
-    colors = np.ones((count, vertices, 4), dtype=np.float32)
-    for i, figure in enumerate(figures):
-        colors[i, :, :3] = np.concatenate([figure.colors, body.own_colors])[body.tones]
-    starts = np.arange(count, dtype=np.int32)[:, None, None] * np.int32(vertices)
-    corners = (body.triangles + starts).reshape(-1, 3)
-    pieces = int(body.groups.max()) + 1
-    groups = (body.groups + np.arange(count, dtype=np.int32)[:, None] * np.int32(pieces)).ravel()
-    return part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, groups)
+    return points, normals
 
 
 def render_frame(

@@ -120,6 +120,11 @@ class PageCameras:
                 when, offset = self._held.get(number, (0.0, _BESIDE))
                 self._put(client, self._at, offset if now - when < _DRIVING else _offset(client))
 
+    def eyes(self) -> FloatArray | None:
+        """Return the places of the cameras of all viewers [m]; (C, 3), or None if nobody looks."""
+        places = [client.camera.position for client in self._server.get_clients().values()]
+        return np.array(places, dtype=np.float64) if places else None
+
     def nearest(self, places: FloatArray, most: int) -> Sequence[int]:
         """Return the rows of the places (N, 3) that are nearest to what a viewer looks at."""
         clients = list(self._server.get_clients().values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -102,6 +103,8 @@ def _call(action: Action, event: Any) -> None:
         action(event.client)
 
 
+_INDIVIDUALS = 4096
+"""Number of individuals that characters beyond those of the scene are drawn from."""
 _SLOW = 0.2
 """Time between two drawings of trails, plans and names [s]."""
 _MOST_PLANS = 200
@@ -128,12 +131,13 @@ class StudioPage:
         self._session: StudioSession | None = None
         self._scene: Scene | None = None
         self._roots: dict[str, FloatArray] = {}
+        self._numbers: dict[str, int] = {}
         self._slow, self._left_out, self._marked, self._preparing = 0.0, False, False, True
         self._awaited: frozenset[str] | None = None
         """Things that there were when one more was put; the new one is to be selected."""
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
         self.cameras, self.windows = PageCameras(server), PageWindows()
-        self._people = PagePeople(server, self._select)
+        self._people = PagePeople(server, self._select, self._individual)
         self._place = PlaceView(server, self.post, self.select_item)
         self._way = PageRoute(server, self._send)
         self._traces, self._names = PageTraces(server), PageNames(server)
@@ -155,6 +159,7 @@ class StudioPage:
     def show_place(self, scene: Scene) -> None:
         """Draw the world of a scene; a thing that was put just now is selected."""
         self._scene = scene
+        self._numbers = {character.name: number for number, character in enumerate(scene.characters)}
         names = item_names(scene.source)
         new = [name for name in names if self._awaited is not None and name not in self._awaited]
         self._awaited = None
@@ -180,7 +185,8 @@ class StudioPage:
         self._roots = dict(zip(frame.names, roots, strict=True))
         with self._server.atomic():
             level = self._scene is not None and self._scene.world.terrain is None
-            self._people.show(frame.joints, frame.names, self._heights, level)
+            eyes = self.cameras.eyes()
+            self._people.show(frame.joints, frame.names, self._heights, level, eyes, self.selected())
             self._place.move(frame.movers)
             self._goals.look()
             if frame.troubles or self._marked:
@@ -228,8 +234,16 @@ class StudioPage:
         return list(self._server.get_clients().values())
 
     def shown(self) -> list[tuple[int, FloatArray]]:
-        """Return joints, and where they are drawn (N, 3) [m]."""
+        """Return joints, and where their pieces are (N, 3) [m]."""
         return self._people.shown()
+
+    def whole(self) -> dict[str, FloatArray]:
+        """Return the vertices [m] of those who have whole bodies, by name; (V, 3) each."""
+        return self._people.vertices()
+
+    def close(self) -> None:
+        """Remove all people, and end the threads that make their bodies."""
+        self._people.close()
 
     def visit(self, trouble: StudioTrouble, client: viser.ClientHandle) -> None:
         """Let a viewer see a trouble: its moment in a take, and the place."""
@@ -298,6 +312,11 @@ class StudioPage:
             except StudioError:  # it went away just now
                 continue
         return out
+
+    def _individual(self, name: str) -> int:
+        """Return which individual somebody is: as in films, the number in the scene; others are told by their names."""
+        number = self._numbers.get(name)
+        return zlib.crc32(name.encode()) % _INDIVIDUALS if number is None else number
 
     def _heights(self, points: FloatArray) -> FloatArray:
         if self._scene is None or self._scene.world.terrain is None:

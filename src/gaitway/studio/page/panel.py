@@ -243,6 +243,8 @@ class PagePanel:
         self._time = PanelTime(gui, post)
         self._message = gui.add_markdown("", visible=False)
         self._bar = gui.add_progress_bar(0.0, visible=False, animated=True)
+        self._cancel = gui.add_button("Cancel planning", visible=False, hint="go on without a take")
+        self._cancel.on_click(lambda _: self._post(events.CancelPlanning()))
         self._troubles = PanelTroubles(gui, page.visit)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Direct"):
@@ -288,7 +290,11 @@ class PagePanel:
 
     def show_frame(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
         """Show time and figures; see `PanelPlots.show`."""
-        busy = frame.preparing
+        busy = frame.preparing or bool(frame.planning)
+        if frame.planning:
+            self.tell(frame.planning)
+        if self._cancel.visible != bool(frame.planning):
+            self._cancel.visible = bool(frame.planning)
         if (
             self._said
             and not busy

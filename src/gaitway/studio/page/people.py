@@ -1,10 +1,9 @@
-"""Characters on the page: one batch of copies for each piece of a body, and one update of it in a frame."""
+"""Characters on the page: whole bodies near the viewers, and one batch of copies for each piece of all other bodies."""
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,15 @@ import viser
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
+from gaitway.studio.page.skinned import WholePeople, chosen
 from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors, shadow_segments
 from gaitway.studio.tones import FLOOR, SHADE, SUN, copied_color
 from gaitway.take.evaluation import Joints
 
 Clicked = Callable[[str], None]
 """Called with the name of a character that was clicked."""
+Individual = Callable[[str], int]
+"""Which individual somebody is, by name: clothes, hair and build."""
 Heights = Callable[[FloatArray], FloatArray]
 """Heights [m] (N,) of the ground at points (N, 2)."""
 _SHADOW = (0.40, 0.24)
@@ -30,6 +32,8 @@ MOST_SHADOWS = 150
 _THIN = 1e-3
 """Thickness of shadows, as a share of that of bodies; none at all would have no lit side."""
 _SIDES = 20
+_AWAY = (0.0, 0.0, -1e4)
+"""Where the pieces of somebody are who has a whole body: out of sight [m]."""
 _TOUCH = 0.03
 """Largest height of points of the feet that are on the ground [m]."""
 _CAPSULE, _CONTACT = copied_color("#5480a6"), copied_color("#c83c0a")
@@ -95,8 +99,16 @@ class PagePeopleBatch:
     """All characters of one kind of body. This class is **mutable**."""
 
     def __init__(
-        self, server: viser.ViserServer, place: str, skeleton: Skeleton, clicked: Clicked, capsules: bool
+        self,
+        server: viser.ViserServer,
+        place: str,
+        skeleton: Skeleton,
+        clicked: Clicked,
+        individual: Individual,
+        capsules: bool,
     ) -> None:
+        self._individual = individual
+        self._whole = WholePeople(server.scene, f"{place}/whole", skeleton, clicked)
         self._scene, self._place, self.skeleton, self._clicked = server.scene, place, skeleton, clicked
         self._capsules = capsules
         self._segments: tuple[BodySegment, ...] = capsule_segments(skeleton) if capsules else body_segments(skeleton)
@@ -105,21 +117,33 @@ class PagePeopleBatch:
         self._feet: viser.BatchedMeshHandle | None = None
         self._shadows = PageShadows(server.scene, f"{place}/shadow", skeleton)
         self.names: tuple[str, ...] = ()
+        self.whole: frozenset[str] = frozenset()
 
-    def show(self, joints: Joints, names: tuple[str, ...], heights: Heights, contacts: bool, level: bool) -> None:
-        """Move all characters to their positions; on level ground each casts the shadow of its body."""
+    def show(
+        self,
+        joints: Joints,
+        names: tuple[str, ...],
+        near: Mapping[int, bool],
+        heights: Heights,
+        contacts: bool,
+        level: bool,
+    ) -> None:
+        """Move all characters to their positions; on level ground each casts the shadow of its body.
+
+        Args:
+            joints: all of them.
+            names: their names.
+            near: rows of those who are to have whole bodies, and whether with face and fingers.
+            heights: heights of the ground.
+            contacts: whether feet on the ground are marked.
+            level: whether the ground is level.
+        """
         if not names:
             self.remove()
             return
-        positions = joints.positions.astype(np.float32)
-        if not self._handles:
-            self._make(joints, names)
-        changed, self.names = names != self.names, names
-        for segment, handle in zip(self._segments, self._handles, strict=True):
-            handle.batched_positions = positions[:, segment.joint]
-            handle.batched_wxyzs = segment.turns(joints.rotations).astype(np.float32)
-            if changed:
-                handle.batched_colors = self._colors(segment, names)
+        whole = self._whole.show(joints, names, {} if self._capsules else dict(near), self._individual)
+        self.whole = frozenset(names[row] for row in whole)
+        self._show_pieces(joints, names, whole)
         if level and len(names) <= MOST_SHADOWS and not self._capsules:
             self._shadows.show(joints)
             self._show_shade(None)
@@ -128,10 +152,34 @@ class PagePeopleBatch:
             self._show_shade(_floor(joints.positions[:, 0], heights))
         self._show_feet(joints, heights, contacts)
 
+    def _show_pieces(self, joints: Joints, names: tuple[str, ...], whole: frozenset[int]) -> None:
+        """Show all characters but some as rigid pieces.
+
+        Copies are never fewer than characters: pages take the number of copies and their colours one after the other.
+        """
+        positions, turns = joints.positions.astype(np.float32), joints.rotations
+        positions[list(whole)] = _AWAY
+        if not self._handles:
+            self._make(positions, turns, names)
+        changed, self.names = names != self.names, names
+        some = len(whole) < len(names)
+        for segment, handle in zip(self._segments, self._handles, strict=True):
+            if handle.visible != some:
+                handle.visible = some
+            if some or changed:
+                handle.batched_positions = positions[:, segment.joint]
+                handle.batched_wxyzs = segment.turns(turns).astype(np.float32)
+            if changed:
+                handle.batched_colors = self._colors(segment, names)
+
     def shown(self) -> list[tuple[int, FloatArray]]:
-        """Return joints, and where they are drawn (N, 3) [m]."""
+        """Return joints, and where their pieces are (N, 3) [m]; those of whole people are out of sight."""
         pairs = zip(self._segments, self._handles, strict=True) if self._handles else ()
         return [(segment.joint, handle.batched_positions.astype(np.float64)) for segment, handle in pairs]
+
+    def vertices(self) -> dict[str, FloatArray]:
+        """Return the vertices [m] of the parts of whole bodies, by name; (V, 3) each."""
+        return self._whole.vertices()
 
     def remove(self) -> None:
         """Remove all characters from the page."""
@@ -139,17 +187,23 @@ class PagePeopleBatch:
             if handle is not None:
                 handle.remove()
         self._shadows.remove()
-        self._handles, self._shade, self._feet, self.names = [], None, None, ()
+        self._whole.remove()
+        self._handles, self._shade, self._feet, self.names, self.whole = [], None, None, (), frozenset()
 
-    def _make(self, joints: Joints, names: tuple[str, ...]) -> None:
+    def close(self) -> None:
+        """Remove all characters, and end the thread that makes bodies."""
+        self.remove()
+        self._whole.close()
+
+    def _make(self, positions: npt.NDArray[np.float32], turns: FloatArray, names: tuple[str, ...]) -> None:
         self.names, made = names, []
         for number, segment in enumerate(self._segments):
             handle = self._scene.add_batched_meshes_simple(
                 f"{self._place}/{number}",
                 segment.vertices,
                 segment.faces,
-                batched_wxyzs=segment.turns(joints.rotations).astype(np.float32),
-                batched_positions=joints.positions[:, segment.joint].astype(np.float32),
+                batched_wxyzs=segment.turns(turns).astype(np.float32),
+                batched_positions=positions[:, segment.joint],
                 batched_colors=self._colors(segment, names),
                 lod="off",
                 cast_shadow=False,
@@ -181,7 +235,7 @@ class PagePeopleBatch:
     def _colors(self, segment: BodySegment, names: Sequence[str]) -> npt.NDArray[np.uint8]:
         if self._capsules:
             return np.full((len(names), 3), _CAPSULE, dtype=np.uint8)
-        return segment_colors(self.skeleton, segment.tone, [zlib.crc32(name.encode()) % 4096 for name in names])
+        return segment_colors(self.skeleton, segment.tone, [self._individual(name) for name in names])
 
     def _show_feet(self, joints: Joints, heights: Heights, wanted: bool) -> None:
         """Mark the points that rest on the ground."""
@@ -216,13 +270,21 @@ class PagePeople:
         contacts: mark feet that are on the ground.
     """
 
-    def __init__(self, server: viser.ViserServer, clicked: Clicked) -> None:
-        self._server, self._clicked = server, clicked
+    def __init__(self, server: viser.ViserServer, clicked: Clicked, individual: Individual) -> None:
+        self._server, self._clicked, self._individual = server, clicked, individual
         self._batches: list[PagePeopleBatch] = []
         self._capsules = False
         self.capsules, self.contacts = False, False
 
-    def show(self, joints: Sequence[Joints], names: tuple[str, ...], heights: Heights, level: bool) -> None:
+    def show(
+        self,
+        joints: Sequence[Joints],
+        names: tuple[str, ...],
+        heights: Heights,
+        level: bool,
+        eyes: FloatArray | None = None,
+        selected: str = "",
+    ) -> None:
         """Move all characters to their positions; names are in the order of all joints.
 
         Args:
@@ -230,20 +292,51 @@ class PagePeople:
             names: their names.
             heights: heights of the ground.
             level: whether the ground is level.
+            eyes: places of the cameras of all viewers [m] (C, 3); None if there are none.
+            selected: name of the character that is selected.
         """
         skeletons = [some.skeleton for some in joints]
         if [batch.skeleton for batch in self._batches] != skeletons or self.capsules != self._capsules:
             self._capsules = self.capsules
-            for batch in self._batches:
-                batch.remove()
+            self.close()
             self._batches = [
-                PagePeopleBatch(self._server, f"/people/{number}", skeleton, self._clicked, self._capsules)
+                PagePeopleBatch(
+                    self._server, f"/people/{number}", skeleton, self._clicked, self._individual, self._capsules
+                )
                 for number, skeleton in enumerate(skeletons)
             ]
+        near = self._near(joints, names, eyes, selected)
         first = 0
         for batch, some in zip(self._batches, joints, strict=True):
-            batch.show(some, names[first : first + len(some)], heights, self.contacts, level)
-            first += len(some)
+            last = first + len(some)
+            mine = {row - first: fine for row, fine in near.items() if first <= row < last}
+            batch.show(some, names[first:last], mine, heights, self.contacts, level)
+            first = last
+
+    def close(self) -> None:
+        """Remove all characters."""
+        for batch in self._batches:
+            batch.close()
+        self._batches = []
+
+    def whole(self) -> frozenset[str]:
+        """Return the names of those who have whole bodies now."""
+        return frozenset(name for batch in self._batches for name in batch.whole)
+
+    def vertices(self) -> dict[str, FloatArray]:
+        """Return the vertices [m] of the parts of whole bodies, as pages have them, by name; (V, 3) each."""
+        return {name: points for batch in self._batches for name, points in batch.vertices().items()}
+
+    def _near(
+        self, joints: Sequence[Joints], names: tuple[str, ...], eyes: FloatArray | None, selected: str
+    ) -> dict[int, bool]:
+        """Return rows of those who are to have whole bodies, and whether with face and fingers."""
+        if eyes is None or not names:
+            return {}
+        roots = np.concatenate([some.positions[:, 0] for some in joints])
+        before = self.whole()
+        rows = [row for row, name in enumerate(names) if name in before]
+        return chosen(roots, eyes, names.index(selected) if selected in names else None, rows)
 
     def shown(self) -> list[tuple[int, FloatArray]]:
         """Return joints, and where they are drawn (N, 3) [m]; see `PagePeopleBatch.shown`."""
