@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,14 @@ from gaitway.render.film.scenery import solid_of
 from gaitway.render.raster import _shading_kernels, picture
 from gaitway.render.raster import shadows as _shadows
 from gaitway.render.raster._kernels import SceneLight
-from gaitway.render.raster.picture import _srgb_steps, camera_view, scene_light
+from gaitway.render.raster.picture import _srgb_steps, camera_view, hiding, scene_light
+from gaitway.render.raster.triangles import Triangles
 from gaitway.world import Box
 
 SIZE = (48, 36)
 TILES = np.ones((3, 3), np.uint8)
+NOBODY, NOTHING = np.full((SIZE[1], SIZE[0], 1), -1, np.int32), np.zeros(1, np.uint8)
+"""No triangle at any sample, and none that hides anything."""
 
 
 def look(**changes) -> SceneLight:
@@ -63,11 +68,15 @@ def stage_twin(camera: Camera, look: SceneLight, size) -> np.ndarray:
 
 @pytest.mark.parametrize("span", [None, 5.0])
 @pytest.mark.parametrize("elevation", [0.25, 1.0, 0.5 * np.pi])
-def test_stage_is_its_twin(span, elevation):
+@pytest.mark.parametrize("roll", [0.0, 0.3])
+def test_stage_is_its_twin(span, elevation, roll):
     camera = Camera.around([0.3, 0.2, 0.5], azimuth=0.7, elevation=elevation, distance=6.0, span=span)
+    camera = replace(camera, up=np.cos(roll) * camera.axes[1] + np.sin(roll) * camera.axes[0])
     out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(grid=0.8)
-    _shading_kernels.stage(camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, out)
+    _shading_kernels.stage(
+        camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, NOBODY, NOTHING, out
+    )
     twin = stage_twin(camera, setting, SIZE)
     assert np.abs(out[..., :3] - twin).max() < 0.01
     assert (out[..., 3] == 1.0).all()
@@ -77,7 +86,9 @@ def test_stage_without_ground_is_backdrop():
     camera = Camera.around([0, 0, 0.5], elevation=0.5)
     out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(has_ground=False)
-    _shading_kernels.stage(camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, out)
+    _shading_kernels.stage(
+        camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, NOBODY, NOTHING, out
+    )
     rise = (1 - (np.arange(36) + 0.5) / 36)[:, None, None]
     expected = setting.backdrop_low + (setting.backdrop_high - setting.backdrop_low) * rise
     np.testing.assert_allclose(out[..., :3], np.broadcast_to(expected, (36, 48, 3)), atol=1e-6)
@@ -117,3 +128,28 @@ def test_srgb_steps_end_in_black_and_white_and_never_fall():
     steps = _srgb_steps().astype(int)
     assert steps[0] == 0 and steps[-1] == 255 and (np.diff(steps) >= 0).all()
     assert steps[round(0.2140 * (len(steps) - 1))] == pytest.approx(127.5, abs=1)
+
+
+def test_ground_is_not_computed_where_it_is_hidden() -> None:
+    """Pixels whose samples all belong to opaque triangles stay as they were; all others are as without triangles."""
+    camera = Camera.around((0.0, 0.0, 0.5), elevation=0.4, distance=6.0)
+    setting = scene_light(Lighting(), np.array([0.3, 0.2, 0.93]), np.zeros((1, 3)))
+    owner = np.full((SIZE[1], SIZE[0], 4), -1, np.int32)
+    owner[:10], owner[10:20], owner[20:25, :, :3] = 0, 1, 0  # opaque, paint, and in part opaque
+    opaque = np.array([1, 0], np.uint8)
+    plain, out = np.zeros((SIZE[1], SIZE[0], 4), np.float32), np.full((SIZE[1], SIZE[0], 4), -7.0, np.float32)
+    arguments = (camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES)
+    _shading_kernels.stage(*arguments, NOBODY, NOTHING, plain)
+    _shading_kernels.stage(*arguments, owner, opaque, out)
+    assert (out[:10] == -7.0).all()
+    np.testing.assert_array_equal(out[10:], plain[10:])
+
+
+def test_what_dips_into_the_floor_or_is_paint_hides_nothing() -> None:
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 1], [0, 0, -0.5]])
+    colors = np.ones((4, 4), np.float32)
+    corners = np.array([[0, 1, 2], [1, 2, 3], [0, 1, 2]], np.int32)
+    made = Triangles(points, points, colors, corners, np.array([0, 0, 1], np.uint8), np.zeros(3, np.int32))
+    assert hiding(made).tolist() == [1, 0, 0]
+    colors[0, 3] = 0.0
+    assert hiding(made).tolist() == [0, 0, 0]

@@ -12,7 +12,7 @@ from figures import standing, walking
 from gaitway.core.errors import GaitwayError, TakeError
 from gaitway.export.pictures import export_picture
 from gaitway.render import Camera, Shot
-from gaitway.render.film.cameras import hidden
+from gaitway.render.film.cameras import FIELD, best_direction, filled, hidden, led_cameras, standing_boxes
 from gaitway.render.film.shot import named_camera
 from gaitway.render.film.take_stage import TakeStage
 from gaitway.render.film.takes import take_film, take_still, take_strip
@@ -262,3 +262,34 @@ def test_what_cannot_be_shown_is_refused_and_nothing_is_written(take: Take, tmp_
     with pytest.raises(GaitwayError, match=words):
         call(take, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("spread", [(40.0, 24.0), (30.0, 30.0), (50.0, 18.0)])
+def test_wide_places_leave_little_empty_ground_before_people(spread: tuple[float, float]) -> None:
+    """Everybody is in the picture, they fill half of its height, and the nearest stand close to its lower edge."""
+    size, times = (1280, 720), np.array([0.0, 1.0])
+    across, deep = (np.linspace(-0.5 * reach, 0.5 * reach, 4) for reach in spread)
+    places = np.repeat(np.array([(x, y) for x in across for y in deep])[:, None], 2, axis=1)
+    present = np.ones(places.shape[:2], bool)
+    boxes = standing_boxes(places, np.zeros(places.shape[:2]), 0.4, 1.9)
+    ground = lambda where: np.zeros(len(where))  # noqa: E731
+    azimuth, elevation = best_direction(boxes, present, times, [], size, np.radians(-74.0), ground)
+    near = Camera.around(np.zeros(3), azimuth=azimuth, elevation=elevation, field=FIELD)
+    (camera, _) = led_cameras(near, boxes, present, times, [0.0, 1.0], size)
+    spots = camera.project(boxes[:, 0].reshape(-1, 3), size)[:, :2]
+    assert (spots > 0.0).all()
+    assert (spots < size).all()
+    assert filled(camera, boxes[:, 0], present[:, 0], size) > 0.5
+    below, above = size[1] - spots[:, 1].max(), spots[:, 1].min()
+    assert below < 0.15 * size[1]
+    assert below <= above + 1.0
+    assert camera.eye[2] > 1.6
+
+
+def test_people_who_stand_close_are_filmed_from_as_low_as_before() -> None:
+    size, times = (1280, 720), np.array([0.0, 1.0])
+    places = np.repeat(np.array([(0.0, 0.0), (1.5, 0.5), (3.0, 2.0)])[:, None], 2, axis=1)
+    present = np.ones(places.shape[:2], bool)
+    boxes = standing_boxes(places, np.zeros(places.shape[:2]), 0.4, 1.9)
+    _, elevation = best_direction(boxes, present, times, [], size, 0.0, lambda where: np.zeros(len(where)))
+    assert elevation == pytest.approx(np.radians(20.0))

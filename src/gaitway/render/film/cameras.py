@@ -1,8 +1,9 @@
 """Cameras of takes: automatic ones that keep people in view, and ones that follow, circle, or look down.
 
 Direction and place are chosen apart. The direction is the one from which most of the people can be seen past the
-obstacles, from as low as that allows. The place is the nearest from which all of them are in the picture, changed so
-slowly that the camera seems to be led by a hand. A camera that would move but a little stands still.
+obstacles, from as low as that allows and as they fill the picture. The place is the nearest from which all of them are
+in the picture, rather low in it, changed so slowly that the camera seems to be led by a hand. A camera that would move
+but a little stands still.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ _BEARINGS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.
 """Turns from the usual bearing that are tried [rad]."""
 _STEEP, _TURNED = 0.35, 0.06
 """What a camera from above, and one from the other side, must show more of the people [share]."""
+_FILLED, _FULL = 0.35, 0.7
+"""What people who fill the height of the picture are worth [share], and the share of the height that is enough."""
+_LOW = 0.7
+"""How far people are moved from the middle of the picture towards its lower edge, as a share of the room there: what is
+before their feet is empty ground, what is behind them is the place."""
 _MOMENTS, _PEOPLE = 8, 12
 """Most moments and people for which it is computed who can be seen."""
 _MOST_TRIANGLES = 1500
@@ -116,6 +122,8 @@ def _eyes(sides: FloatArray, slopes: FloatArray) -> FloatArray:
         out[:, axis] = 0.5 * (upper - lower)
         depths[:, axis] = -0.5 * (upper + lower) / slopes[axis]
     out[:, 2] = depths.min(axis=1)
+    # where the width decides, there is room over and under people
+    out[:, 1] += _LOW * slopes[1] * (depths[:, 1] - out[:, 2])
     return out
 
 
@@ -151,6 +159,8 @@ def best_direction(
 ) -> tuple[float, float]:
     """Return azimuth and elevation of the camera [rad] from which most of the people can be seen past solids.
 
+    A camera is steeper over people who are spread wide, so that they fill the picture.
+
     Args:
         boxes: corners of a box around each person at each moment [m]; (P, T, 8, 3).
         present: who is to be seen when; (P, T).
@@ -165,7 +175,9 @@ def best_direction(
     bearings = list(azimuth + _BEARINGS) if azimuths is None else list(azimuths)
     heights = list(_ELEVATIONS) if elevations is None else list(elevations)
     triangles = _hiding(solids)
-    if len(triangles) == 0 or len(bearings) * len(heights) == 1:
+    if len(triangles) == 0:  # all bearings show as much
+        bearings = bearings[:1]
+    if len(bearings) * len(heights) == 1 or not present.any():
         return float(bearings[0]), float(heights[0])
     moments = np.unique(np.linspace(0, len(box_times) - 1, _MOMENTS).round().astype(np.int64))
     best, found = -np.inf, (float(bearings[0]), float(heights[0]))
@@ -181,9 +193,19 @@ def best_direction(
             turned = abs(np.angle(np.exp(1j * (bearing - azimuth)))) / np.pi
             score = float(np.mean(shares)) - _STEEP * (elevation - heights[0]) / (0.5 * np.pi) - _TURNED * turned
             score -= 10.0 * max(EYE_LEVEL - low, 0.0)
+            fills = [filled(c, boxes[:, m], present[:, m], size) for c, m in zip(cameras, moments, strict=True)]
+            score += _FILLED * min(float(np.mean(fills)), _FULL)
             if score > best + 1e-9:
                 best, found = score, (float(bearing), float(elevation))
     return found
+
+
+def filled(camera: Camera, boxes: FloatArray, present: BoolArray, size: tuple[int, int]) -> float:
+    """Return the share of the height of a picture that people take, from the lowest to the highest; 1 for nobody."""
+    if not present.any():
+        return 1.0
+    rows = camera.project(boxes[present].reshape(-1, 3), size)[:, 1]
+    return float(np.ptp(np.clip(rows, 0.0, size[1]))) / size[1]
 
 
 def lowest(cameras: Sequence[Camera], ground: Callable[[FloatArray], FloatArray]) -> float:

@@ -59,11 +59,20 @@ def _line_cover(x: float, width: float, foot: float) -> float:
 
 @kernel(fastmath=True, borrows=True)
 def stage(
-    view: View, scene: SceneLight, shadow: Shadow, first_row: int, height: int, tiles: Flags, out: Single
+    view: View,
+    scene: SceneLight,
+    shadow: Shadow,
+    first_row: int,
+    height: int,
+    tiles: Flags,
+    owner: Index,
+    opaque: Flags,
+    out: Single,
 ) -> None:
     """Write ground and backdrop of a band: linear RGB before shadow, and the share of light left; (rows, W, 4).
 
-    Only the pixels of `tiles` that are not 0 are written; see `TILE`.
+    Only the pixels of `tiles` that are not 0 are written (see `TILE`), and of these not the ones that are hidden by
+    triangles: whose samples (rows, W, S) all belong to triangles that are `opaque` (T,).
     """
     # numbers are taken out of their arrays once: a write to `out` could change any array, as far as a compiler knows
     eye_x, eye_y, eye_z, pixel = view.eye[0], view.eye[1], view.eye[2], 1.0 / view.scale
@@ -89,35 +98,59 @@ def stage(
     near_u = -near_ux * above.eye[0] - near_uy * above.eye[1]
     near_v = -near_vx * above.eye[0] - near_vy * above.eye[1]
     perspective, has_ground, strength = view.perspective, scene.has_ground, scene.shadow
-    centre_x, width = view.centre_x, out.shape[1]
+    centre_x, width, samples = view.centre_x, out.shape[1], owner.shape[2]
+    level = abs(right_z) < 1e-12  # of a camera that is upright, all pixels of a row are as far from the floor
     for row in range(out.shape[0]):
         py = row + first_row + 0.5
         rise = 1.0 - py * per_height
         up = (view.centre_y - py) * pixel
         back_r, back_g, back_b = base_r + rise_r * rise, base_g + rise_g * rise, base_b + rise_b * rise
+        # what all pixels of a row share if the camera is upright
+        way_z = sight_z + up * up_z if perspective else sight_z
+        start_z = eye_z if perspective else eye_z + up * up_z
+        row_x, row_y = sight_x + up * up_x, sight_y + up * up_y
+        far = -start_z / way_z if way_z < -1e-4 else -1.0
+        step = far if perspective else 1.0
+        first_x = eye_x + (far * row_x if perspective else far * sight_x + up * up_x)
+        first_y = eye_y + (far * row_y if perspective else far * sight_y + up * up_y)
+        per_x, per_y = step * right_x, step * right_y
+        across_x, across_y = abs(per_x), abs(per_y)
+        far_v = -step * up_z / way_z if way_z < -1e-4 else 0.0
+        along_x, along_y = step * up_x, step * up_y
+        flags = tiles[(row + first_row) // TILE]
         for col in range(width):
-            if tiles[(row + first_row) // TILE, col // TILE] == 0:
+            if flags[col // TILE] == 0:
+                continue
+            hides = 0
+            for s in range(samples):
+                t = owner[row, col, s]
+                if t < 0 or opaque[t] == 0:
+                    break
+                hides += 1
+            if hides == samples:
                 continue
             red, green, blue, left = back_r, back_g, back_b, 1.0
             right = (col + 0.5 - centre_x) * pixel
-            aside_x, aside_y = right * right_x + up * up_x, right * right_y + up * up_y
-            aside_z = right * right_z + up * up_z
-            way_z = sight_z + aside_z if perspective else sight_z
-            start_z = eye_z if perspective else eye_z + aside_z
+            if not level:
+                aside_z = right * right_z + up * up_z
+                way_z = sight_z + aside_z if perspective else sight_z
+                start_z = eye_z if perspective else eye_z + aside_z
+                far = -start_z / way_z if way_z < -1e-4 else -1.0
             if has_ground and way_z < -1e-4 and start_z > 0.0:
-                per_way = 1.0 / way_z
-                far = -start_z * per_way
+                way_x, way_y = sight_x, sight_y
                 if perspective:
-                    way_x, way_y = sight_x + aside_x, sight_y + aside_y
-                    x, y = eye_x + far * way_x, eye_y + far * way_y
-                    # how far the place on the floor moves from one pixel to the next, across and up
-                    far_u, far_v = -far * right_z * per_way, -far * up_z * per_way
-                    step = far
+                    way_x, way_y = row_x + right * right_x, row_y + right * right_y
+                if level:
+                    x, y = first_x + right * per_x, first_y + right * per_y
                 else:
-                    way_x, way_y = sight_x, sight_y
-                    x, y = eye_x + aside_x + far * way_x, eye_y + aside_y + far * way_y
-                    far_u, far_v = -right_z * per_way, -up_z * per_way
-                    step = 1.0
+                    step = far if perspective else 1.0
+                    x, y = eye_x + far * way_x, eye_y + far * way_y
+                    if not perspective:
+                        x, y = x + up * up_x + right * right_x, y + up * up_y + right * right_y
+                    # how far the place on the floor moves from one pixel to the next, across and up
+                    far_u, far_v = -step * right_z / way_z, -step * up_z / way_z
+                    across_x, across_y = abs(step * right_x + far_u * way_x), abs(step * right_y + far_u * way_y)
+                    along_x, along_y = step * up_x, step * up_y
                 away_x, away_y = max(low_x - x, x - high_x, 0.0), max(low_y - y, y - high_y, 0.0)
                 near = 1.0
                 if away_x > 0.0 or away_y > 0.0:
@@ -126,8 +159,8 @@ def stage(
                 if near > 0.0:
                     line = 0.0
                     if grid > 0.0:
-                        foot_x = pixel * (abs(step * right_x + far_u * way_x) + abs(step * up_x + far_v * way_x))
-                        foot_y = pixel * (abs(step * right_y + far_u * way_y) + abs(step * up_y + far_v * way_y))
+                        foot_x = pixel * (across_x + abs(along_x + far_v * way_x))
+                        foot_y = pixel * (across_y + abs(along_y + far_v * way_y))
                         line_x, line_y = _line_cover(x, 0.012, foot_x), _line_cover(y, 0.012, foot_y)
                         line = grid * (line_x + line_y - line_x * line_y)
                     red += (ground_r + line_r * line - red) * near

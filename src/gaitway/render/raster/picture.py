@@ -134,13 +134,14 @@ def _draw_bands(
     picture = np.empty((height, width, 3), dtype=np.uint8)
     tiles = np.ones((-(-height // TILE), -(-width // TILE)), dtype=np.uint8)
     rows = max(8, min(64, 4_000_000 // (width * samples * 8)))
+    hides = hiding(triangles)
 
     def draw(first: int) -> None:
         count = min(rows, height - first)
         closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
         owner = np.full((count, width, samples), -1, dtype=np.int32)
         _kernels.raster(screen, triangles.corners, sample_places(samples), 0, first, closest, owner)
-        draw_rows(view, scene, shadow, triangles, screen, first, tiles, closest, owner, picture)
+        draw_rows(view, scene, shadow, triangles, hides, screen, first, tiles, closest, owner, picture)
 
     list(pool.map(draw, range(0, height, rows)))
     return picture
@@ -151,6 +152,7 @@ def draw_rows(
     scene: SceneLight,
     shadow: Shadow,
     triangles: Triangles,
+    hides: Flags,
     screen: FloatArray,
     first: int,
     tiles: Flags,
@@ -165,6 +167,7 @@ def draw_rows(
         scene: light, ground and backdrop.
         shadow: shadows of everything.
         triangles: everything that is seen.
+        hides: which of them let nothing be seen behind them (see `hiding`); (T,).
         screen: pixel x, y and closeness of its vertices; (V, 3).
         first: the picture's row that is row 0 of `closest`.
         tiles: which tiles of the whole picture are drawn; see `TILE`.
@@ -174,12 +177,19 @@ def draw_rows(
     """
     count, width, samples = closest.shape
     behind = np.empty((count, width, 4), dtype=np.float32)
-    _shading_kernels.stage(view, scene, shadow, first, len(picture), tiles, behind)
+    _shading_kernels.stage(view, scene, shadow, first, len(picture), tiles, owner, hides, behind)
     _shading_kernels.shade(
         view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
         triangles.groups, sample_places(samples), first, closest, owner, behind, _srgb_steps(), tiles,
         np.empty((samples + 4, 4)), np.empty(samples, np.int32), picture[first : first + count],
     )  # fmt: skip
+
+
+def hiding(triangles: Triangles) -> Flags:
+    """Return which triangles let nothing be seen behind them: no paint, and none that dips into the floor; (T,)."""
+    sound = (triangles.points[:, 2] >= 0.0) & (triangles.colors[:, 3] > 0.0)
+    whole: Flags = (sound[triangles.corners].all(axis=1) & (triangles.painted == 0)).astype(np.uint8)
+    return whole
 
 
 @cache

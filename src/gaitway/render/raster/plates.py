@@ -23,6 +23,7 @@ from gaitway.render.raster.picture import (
     Lighting,
     camera_view,
     draw_rows,
+    hiding,
     key_direction,
     nearest_texel,
     sample_places,
@@ -107,10 +108,12 @@ class FilmSet:
         _kernels.raster(screen, triangles.corners, sample_places(samples), 0, 0, closest, owner)
         picture = np.empty((height, width, 3), np.uint8)
         tiles = _all_tiles(size)
-        shadow = self.shadows.shadow
+        shadow, hides = self.shadows.shadow, hiding(triangles)
         for first in range(0, height, _ROWS):
             rows = slice(first, first + _ROWS)
-            draw_rows(view, self.scene, shadow, triangles, screen, first, tiles, closest[rows], owner[rows], picture)
+            draw_rows(
+                view, self.scene, shadow, triangles, hides, screen, first, tiles, closest[rows], owner[rows], picture
+            )
         boxes = _tile_boxes(view, self.scene, shadow, triangles, closest, owner, samples)
         return Plate(view, triangles, screen, closest, owner, picture, *boxes)
 
@@ -157,6 +160,7 @@ class FilmSet:
             _kernels.project(seen.points, view, own)
             screen[len(still.points) :] = own
             tiles, picture = _changed_tiles(plate, own, seen, starts, *changed, size), plate.picture.copy()
+        hides = hiding(triangles)
         closest = np.empty((_ROWS, width, samples), np.float32)
         owner = np.empty((_ROWS, width, samples), np.int32)
         for first in range(0, height, _ROWS):
@@ -176,7 +180,7 @@ class FilmSet:
                         near[rows, cols] = plate.closest[there, cols]
                         who[rows, cols] = plate.owner[there, cols]
             _kernels.raster(screen, triangles.corners, sample_places(samples), first_moving, first, near, who)
-            draw_rows(view, self.scene, shadow, triangles, screen, first, tiles, near, who, picture)
+            draw_rows(view, self.scene, shadow, triangles, hides, screen, first, tiles, near, who, picture)
         self.shadows.take_back(moving_shadows)
         return picture
 

@@ -1,6 +1,6 @@
 """People who are looked at from near: whole skinned bodies, moved here and sent as vertices.
 
-viser has skinned meshes, but each has one colour and takes two messages for every bone and frame: 8 ms for one person of
+viser has skinned meshes, but each has one colour and takes two messages for every bone and frame: 8 ms for a person of
 25 bones on a busy machine. Vertices that are moved here take 1 ms a person on the same machine, one message for each
 colour, and 8 kB. A page can take that for some people, and they are those that are seen from near; everybody else is
 made of rigid pieces (`people`).
