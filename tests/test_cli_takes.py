@@ -14,7 +14,7 @@ import typer
 from PIL import Image
 
 from gaitway.cast.catalog import load_cast
-from gaitway.cli.takes import audit, export
+from gaitway.cli.takes import _scene_name, audit, export
 from gaitway.scene import load_scene
 from gaitway.take import assemble, lay_track, load_take, save_take
 from test_cli import BVH
@@ -75,6 +75,13 @@ def test_an_audit_in_another_place_warns(
             assert same or "it was planned in 'pillar.yaml', not in 'free.yaml'" in said
     export(Path("new.npz"), Path("people.csv"), scene=str(folder / "free.yaml"))
     assert "not in 'free.yaml'" in capsys.readouterr().err
+    export(Path("new.npz"), Path("people.glb"))  # nobody would guess why the walls are missing
+    assert "it was planned in 'pillar.yaml': add --scene pillar.yaml" in capsys.readouterr().err
+    export(Path("new.npz"), Path("people.glb"), scene=str(folder / "pillar.yaml"))
+    export(Path("new.npz"), Path("people.csv"))
+    export(Path("unknown.npz"), Path("people.glb"))
+    assert (_scene_name("corridor.yaml"), _scene_name("mine.yaml")) == ("corridor", "mine.yaml")
+    assert "add --scene" not in capsys.readouterr().err
     (tmp_path / "pillar.yaml").write_text(SCENE.replace("0.45]", "0.5]"))
     with suppress(typer.Exit):
         audit(Path("new.npz"), "pillar.yaml", as_json=True)

@@ -123,6 +123,9 @@ def export(
     performed, setting = read_take(take), read_scene(scene)
     for doubt in other_place(performed, setting):
         remark(f"warning: {take.name}: {doubt}", "yellow")
+    if setting is None and chosen.name in _WITH_PLACE and performed.facts.get("scene"):
+        where = _scene_name(str(performed.facts["scene"]))
+        remark(f"note: without its place, on an empty floor; it was planned in '{where}': add --scene {where}")
     name = f"{chosen.name} {output.name}"
     options: dict[str, Any] = {} if chosen.suffixes else {"overwrite": overwrite}
     if chosen.name in ("mp4", "png"):
@@ -134,6 +137,10 @@ def export(
         say(f"wrote {file} ({_size(file)})")
     if len(files) > 10:
         say(f"... and {len(files) - 10} more")
+
+
+_WITH_PLACE = ("glb", "usd", "mp4", "png")
+"""Formats that show the place if it is known."""
 
 
 @take_app.command("info")
@@ -178,6 +185,14 @@ def read_scene(scene: str | None) -> Scene | None:
     from gaitway.scene import load_scene
 
     return None if scene is None else load_scene(scene)
+
+
+def _scene_name(file: str) -> str:
+    """Return how a scene is named in commands: a ready scene has no ending."""
+    from gaitway.scene.catalog import ready_scenes
+
+    stem = file.removesuffix(".yaml")
+    return stem if stem in ready_scenes() and not Path(file).exists() else file
 
 
 def other_place(take: Take, scene: Scene | None) -> list[str]:
