@@ -35,13 +35,14 @@ TARGET = 5.0
 
 
 FILM_PEOPLE, FILM_FRAMES, FILM_RATE = 12, 120, 30.0
-FILM = Shot(camera="overview", cutaway=1.2)
+FILM, MOVING = Shot(camera="overview", cutaway=1.2), Shot(camera="follow", cutaway=1.2)
+MOVING_FRAMES = 40
 FILM_TARGET = 4.0
 """Target: how many times faster a film is written than it was before."""
 
 
 def run() -> BenchTable:
-    """Draw 24 people at 1280 x 720, a few in a small picture with NumPy alone beside it, and a film of 12 people."""
+    """Draw 24 people at 1280 x 720, a few in a small picture with NumPy alone beside it, and two films of 12 people."""
     large, small = _scene(PEOPLE, SIZE), _scene(FEW, SMALL)
     take, world = walkers_between_walls()
     last = (FILM_FRAMES - 1) / FILM_RATE
@@ -63,6 +64,16 @@ def run() -> BenchTable:
             },
             rounds=2,
         )
+        last = (MOVING_FRAMES - 1) / FILM_RATE
+        timings |= measure(
+            {
+                "moving": lambda: take_film(take, Path(folder) / f"moving{_ending()}", MOVING, world=world, end=last),
+                "former moving": lambda: write_former_film(
+                    take, world, Path(folder) / f"former{_ending()}", MOVING, SIZE, FILM_RATE, MOVING_FRAMES
+                ),
+            },
+            rounds=2,
+        )
     rows = (
         BenchRow(f"{PEOPLE} people at {SIZE[0]} x {SIZE[1]}", "none; the bar is 500 ms", timings["large"], None),
         BenchRow(
@@ -78,6 +89,12 @@ def run() -> BenchTable:
             timings["film"],
             timings["former"],
             FILM_TARGET,
+        ),
+        BenchRow(
+            f"the same with a camera that follows them, {MOVING_FRAMES} frames",
+            "the former way",
+            timings["moving"],
+            timings["former moving"],
         ),
     )
     return BenchTable(
