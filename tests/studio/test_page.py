@@ -106,6 +106,8 @@ def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None
     assert until(lambda: not studio.page.viewers() and studio.page._place._grip is None)
     other = WireViewer(studio.address)
     assert until(lambda: other.read(0.05) >= 0 and studio.page.viewers() and drawn(studio))
+    settled = lambda: not studio.session._waiting and studio.page._place.scene is engine.scene  # noqa: E731
+    assert until(lambda: other.read(0.05) >= 0 and settled())  # the thing that was let go is drawn where it is now
     for phase, x in (("start", 9.0), ("update", 7.0), ("end", 7.0)):
         other.drag(phase, "/place/0", (9.0, 2.0, 2.0), (x, 2.0, 2.0))
     assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 7.0) < 0.05)
