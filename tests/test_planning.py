@@ -129,7 +129,7 @@ def test_who_does_not_arrive_steps_aside_for_a_mover_and_others_keep_clear() -> 
     made = planned(obstacles=[CELL], movers=[CART], characters=[LOST, *crossing])
     assert list(made.failed) == ["lost"] and made.failed["lost"].reason.endswith("steps aside for 'cart'")
     lost = made.take.names.index("lost")
-    assert abs(made.take.clip(lost).root_positions[-1, 1] - 3.0) > 0.6
+    assert abs(made.take.clip(lost).root_positions[-1, 1] - 3.0) > 0.4
     report = audit_take(made.take, made.scene.world)
     assert report.ok and report["arrival"].checked == 2
     assert report["arrival"].note == "'lost' does not arrive, as the plan said, which does not count"

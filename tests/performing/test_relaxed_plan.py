@@ -80,6 +80,7 @@ def test_an_obstacle_inside_the_weave_is_kept_clear_of(libraries: Mapping[Librar
     assert (prepared.fields.clearance(straight.swept.discs[:, :2]) < straight.swept.discs[:, 2]).any()
     careful = drawn(prepared, traffic, plan)
     assert careful.swept is not None
+    assert turned(careful.plan) < turned(plan) - 20.0  # the line leads around the post
     planned = unrelaxed(prepared, plan).swept
     assert planned is not None
     for swept in (planned, careful.swept):
@@ -97,6 +98,42 @@ def test_somebody_on_the_line_is_kept_clear_of(libraries: Mapping[LibraryRef, Li
     assert straight.swept is not None and planned is not None and careful is not None
     assert traffic.met_by(straight.swept) == "bob"
     assert traffic.met_by(planned) is None and traffic.met_by(careful) is None
+
+
+def test_a_stop_and_a_wait_on_the_way_move_along(libraries: Mapping[LibraryRef, Library]) -> None:
+    scene = place()
+    prepared, traffic, _ = prepare(scene, libraries)
+    half = ["start_walk", "walk_left_30", "walk_right_15", "walk_right_30", "stop_walk"]
+    plan = plan_of(prepared.library, [*half, "wait", *half])
+    straight = drawn(prepared, traffic, plan)
+    assert turned(straight.plan) < 0.6 * turned(plan)
+    wait, there = straight.plan.steps[len(half)], plan.steps[len(half)]
+    assert wait.clip == "wait" and wait.time == there.time
+    assert np.hypot(*np.subtract(wait.pose[:2], there.pose[:2])) > 0.1
+    who = Performer("ann", prepared.library, (0.0, 0.0, 0.0), straight.plan, clips=straight.clips())
+    report = audit_take(plans_to_take(scene.world, [who]), scene.world)
+    assert report.ok, report
+
+
+def test_a_way_ends_in_a_straight_line_without_steps_to_the_side() -> None:
+    scene = place()
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "walk_left_45", "step_left", "turn_left_45"]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk = ["start_walk", *["walk_forward"] * 4, "walk_left_45", "stop_walk"]
+    plan = plan_of(prepared.library, [*walk, "step_left", "turn_left_45"])
+    goal = plan.end_pose[:2]
+    footworks = Footworks(prepared.library)
+    straight = relaxed(prepared, traffic, plan, footworks, name="ann", goal=goal, tolerance=0.5)
+    assert len(straight.plan.steps) == len(walk)
+    assert straight.plan.end_time == plan.steps[len(walk)].time
+    assert np.hypot(*np.subtract(straight.plan.end_pose[:2], goal)) <= 0.5
+    assert turned(straight.plan) < 30.0 < turned(plan)
+    assert len(relaxed(prepared, traffic, plan, footworks, name="ann").plan.steps) == len(plan.steps)
+    bob = traffic.enroll("bob")  # who stands where it would stop earlier is not stood on
+    x, y, _ = straight.plan.end_pose
+    traffic.add_standing(bob, placed_discs((x, y, 0.0), [(0.0, 0.0, 0.1)]), plan.end_time + 5.0)
+    careful = relaxed(prepared, traffic, plan, footworks, name="ann", goal=goal, tolerance=0.5)
+    assert np.hypot(*np.subtract(careful.plan.end_pose[:2], (x, y))) > 0.2
 
 
 def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:

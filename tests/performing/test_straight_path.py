@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.performing.relaxing.straight_path import LONGEST, SHORTEST, straight_path, turning
+from gaitway.performing.relaxing.straight_path import LONGEST, SHORTEST, PathContact, StraightPath, turning
 
 FRAMES = 20
 
@@ -20,6 +20,12 @@ def walked(turns: list[float], length: float = 1.4) -> tuple[FloatArray, IntArra
     moves = length / FRAMES * np.column_stack([np.cos(ahead), np.sin(ahead)])
     places = np.vstack([[0.0, 0.0], np.cumsum(moves, axis=0)])
     return np.column_stack([places, heading]), np.arange(len(turns) + 1) * FRAMES
+
+
+def straight_path(
+    path: FloatArray, knots: IntArray, place: tuple[float, float], heading: float | None
+) -> FloatArray | None:
+    return StraightPath(path, knots).find(place, heading)
 
 
 def length_of(path: FloatArray) -> float:
@@ -69,5 +75,41 @@ def test_ends_stay_and_steps_keep_their_length(turns: list[float], keep: bool) -
     np.testing.assert_allclose(straight[-1, :2], path[-1, :2], atol=1e-5)
     assert not keep or straight[-1, 2] == pytest.approx(path[-1, 2])
     ratios = np.hypot(*np.diff(straight[:, :2], axis=0).T) / np.hypot(*np.diff(path[:, :2], axis=0).T)
-    np.testing.assert_allclose(ratios, ratios[0])
-    assert SHORTEST - 1e-9 <= ratios[0] <= LONGEST + 1e-9
+    assert (ratios >= SHORTEST - 1e-9).all() and (ratios <= LONGEST + 1e-9).all()
+    assert np.abs(np.diff(ratios)).max() < 0.02  # neighbours are stretched alike
+
+
+def test_a_contact_holds_the_path_and_pushes_only() -> None:
+    path, knots = walked(list(np.radians([15.0, -30.0, 15.0, 15.0, -30.0, 15.0])))
+    place = (float(path[-1, 0]), float(path[-1, 1]))
+    middle, left = len(path) // 2, np.array([0.0, 1.0])
+    for offset, held in ((0.3, True), (-0.3, False)):
+        straight = StraightPath(path, knots).find(place, None, [PathContact(middle, left, offset)])
+        assert straight is not None
+        assert bool(abs(straight[middle, 1] - offset) < 2e-3) is held
+        assert straight[middle, 1] >= offset - 2e-3
+        np.testing.assert_allclose(straight[-1, :2], place, atol=1e-5)
+
+
+def test_steps_that_may_not_turn_or_be_stretched_keep_their_shape() -> None:
+    path, knots = walked(list(np.radians([30.0, 0.0, -45.0, 15.0])))
+    fixed = np.array([True, False, True, True])
+    drawing = StraightPath(path, knots, turns=fixed, strides=fixed)
+    straight = drawing.find((float(path[-1, 0]), float(path[-1, 1])), None)
+    assert straight is not None and turning(straight, knots) < turning(path, knots)
+    a, b = int(knots[1]), int(knots[2])
+    np.testing.assert_allclose(np.diff(straight[a : b + 1, 2]), np.diff(path[a : b + 1, 2]), atol=1e-12)
+    lengths = [np.hypot(*np.diff(p[a : b + 1, :2], axis=0).T) for p in (path, straight)]
+    np.testing.assert_allclose(*lengths, atol=1e-12)
+
+
+def test_limits_spread_a_turn_over_steps() -> None:
+    path, knots = walked(list(np.radians([0.0, 0.0, 45.0, 45.0, 0.0, 0.0])))
+    place = (float(path[-1, 0]), float(path[-1, 1]))
+    limits = np.tile(np.radians([-25.0, 25.0]), (6, 1))
+    sharp = StraightPath(path, knots).find(place, float(path[-1, 2]))
+    drawing = StraightPath(path, knots, limits=limits)
+    wide = drawing.find(place, float(path[-1, 2]))
+    assert sharp is not None and wide is not None
+    assert np.abs(np.diff(sharp[knots, 2])).max() > np.radians(30.0)
+    assert drawing.excess() < np.radians(3.0)

@@ -39,6 +39,13 @@ def test_turns_and_stops_cost_beside_their_length(person: Library) -> None:
     assert by_name["stop_walk"] > 0.05 and by_name["start_walk"] > 0.05
 
 
+def test_steps_to_the_side_cost_more_than_a_turn_and_a_walk(person: Library) -> None:
+    table = planning_table(person, "normal")
+    for aside in ("step_left", "step_right", "start_side_left", "start_back"):
+        assert cost(table, aside) > 2.0 * cost(table, "start_walk")
+    assert cost(table, "step_front", 0.0) < 0.5 * cost(table, "step_left", 0.0)
+
+
 def test_further_factors_hold_for_lengths(person: Library) -> None:
     once, twice = planning_table(person, "normal"), planning_table(person, "normal", {"walk_forward": 2.0})
     assert cost(twice, "walk_forward", 0.0) == pytest.approx(2.0 * cost(once, "walk_forward", 0.0), rel=0.01)

@@ -404,7 +404,7 @@ class _CrowdPlanner:
         character, prepared = member.character, member.prepared
         found.bent.pop(member.name, None)
         if not character.plan.arrives_exactly():
-            self._settle(member, traffic, found, plan, result)
+            self._settle(member, traffic, found, plan, result, tolerance=self._query(member).tolerance)
             return True
         exact = exact_arrival(
             prepared, traffic, plan, character.goal, character.goal_heading, name=member.name,
@@ -424,21 +424,34 @@ class _CrowdPlanner:
         return True
 
     def _settle(
-        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
-    ) -> None:
-        """Give a member its plan, and let it stand at the end for ever."""
-        drawn = self._relaxed(member, traffic, plan)
+        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult,
+        tolerance: float | None = None,
+    ) -> None:  # fmt: skip
+        """Give a member its plan, and let it stand at the end for ever.
+
+        It may end anywhere within a tolerance of the goal [m]; None: exactly where it was planned to.
+        """
+        goes_on = member.character.goal_heading is not None
+        drawn = self._relaxed(member, traffic, plan, goes_on=goes_on, tolerance=tolerance)
         self._add(member, traffic, found, drawn)
         traffic.add_standing(member.owner, member.end_discs(drawn.plan), drawn.plan.end_time)
         found.plans[member.name], found.results[member.name] = drawn.plan, replace(result, plan=drawn.plan)
+        if tolerance is not None:
+            end = drawn.plan.end_pose
+            away = float(np.hypot(*np.subtract(end[:2], member.character.goal)))
+            found.results[member.name] = replace(found.results[member.name], closest=end, remaining=away)
 
-    def _relaxed(self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False) -> RelaxedPlan:
+    def _relaxed(
+        self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False, tolerance: float | None = None
+    ) -> RelaxedPlan:
         """Draw a plan straight if its character may; the character must not be in the traffic."""
-        prepared = member.prepared
+        prepared, goal = member.prepared, None if tolerance is None else member.character.goal
         if not (member.character.plan.relax and feet_stay(prepared)):
             return unrelaxed(prepared, plan)
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
-        return relaxed(prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on)
+        return relaxed(
+            prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on, goal=goal, tolerance=tolerance or 0.0
+        )
 
     def _add(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, drawn: RelaxedPlan) -> None:
         found.drawn[member.name] = drawn

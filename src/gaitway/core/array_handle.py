@@ -34,6 +34,7 @@ class ArrayHandle(int, Generic[Value]):
 
     value: Value
     _words: IntArray
+    _type: ArrayHandleType | None = None
 
     def __new__(cls, value: Value) -> ArrayHandle[Value]:
         """Store the addresses and shapes of the arrays of a value."""
@@ -76,7 +77,9 @@ def _kind(value: Any) -> Any:
 @typeof_impl.register(ArrayHandle)
 def _type_of(handle: ArrayHandle[Any], context: Any) -> ArrayHandleType:
     del context
-    return ArrayHandleType(_kind(handle.value))
+    if handle._type is None:  # to find it takes longer than most kernels
+        handle._type = ArrayHandleType(_kind(handle.value))
+    return handle._type
 
 
 register_model(ArrayHandleType)(models.OpaqueModel)

@@ -103,8 +103,9 @@ def swept_hit(
     discs: FloatArray,
     starts: IntArray,
     slots: IntArray,
+    met_groups: IntArray,
 ) -> int:
-    """Return the owner that the first of some groups of discs meets in its slots, or -1 if none meets any.
+    """Return the owner that one of some groups of discs meets in its slots, or -1 if none meets any.
 
     Args:
         traffic_handle: the traffic.
@@ -112,17 +113,27 @@ def swept_hit(
         discs: x, y and radius [m]; (D, 3).
         starts: first disc of each group, and D at the end; (G + 1,).
         slots: first and end slot of each group; (G, 2).
+        met_groups: where to note the group of the traffic that each meets, or -1 (G,); or empty (0,), and the first
+            meeting is enough.
     """
-    traffic = traffic_handle.value
+    traffic, owner = traffic_handle.value, -1
     for group in range(len(around)):
+        if len(met_groups) > 0:
+            met_groups[group] = -1
         for slot in range(slots[group, 0], slots[group, 1]):
+            if len(met_groups) > 0 and met_groups[group] >= 0:
+                break
             if group_hit(traffic, slot, around[group, 0], around[group, 1], around[group, 2], -1) < 0:
                 continue
             for disc in range(starts[group], starts[group + 1]):
                 met = group_hit(traffic, slot, discs[disc, 0], discs[disc, 1], discs[disc, 2], -1)
                 if met >= 0:
-                    return int(traffic.groups[met, OWNER])
-    return -1
+                    owner = int(traffic.groups[met, OWNER])
+                    if len(met_groups) == 0:
+                        return owner
+                    met_groups[group] = met
+                    break
+    return owner
 
 
 @kernel(borrows=True, inner=True)

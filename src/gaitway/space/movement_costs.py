@@ -25,6 +25,10 @@ _STRAIGHT = 0.1
 """Greatest turn of a clip that goes straight ahead [rad]."""
 _TURN = 0.5
 """Cost of turning [m/rad]."""
+_AHEAD = 0.7
+"""Cosine of the angle between heading and direction below which a move is to the side or backwards."""
+_ASIDE = 3.0
+"""Further cost of a metre to the side or backwards, by those who can turn on the spot instead."""
 _CHANGE = 0.1
 """Cost of a change of gait, such as a start or a stop [m]."""
 
@@ -83,7 +87,10 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    extras = {b.name: _TURN * _turn(library, b) + _CHANGE * (b.start != b.end) for b in library.graph.behaviors}
+    extras = {
+        b.name: _TURN * _turn(library, b) + _ASIDE * _aside(library, b) + _CHANGE * (b.start != b.end)
+        for b in library.graph.behaviors
+    }
     return action_table(library, weights=weights, extras=extras)
 
 
@@ -145,3 +152,14 @@ def _turn(library: Library, behavior: Behavior) -> float:
     """Return how far a behaviour turns from its first frame to its last, without a sign [rad]."""
     paths = (library.clips[name].planar_path() for name in behavior.clips)
     return float(np.mean([abs(planar.wrap_angle(path[-1, 2] - path[0, 2])) for path in paths]))
+
+
+def _aside(library: Library, behavior: Behavior) -> float:
+    """Return how far a behaviour goes sideways or backwards without turning [m]; obstacles may ask for that."""
+    if behavior.obstacle is not None:
+        return 0.0
+    paths = [library.clips[name].planar_path() for name in behavior.clips]
+    moves = np.array([planar.relative(path[0], path[-1]) for path in paths])
+    along = np.cos(0.5 * moves[:, 2]) * moves[:, 0] + np.sin(0.5 * moves[:, 2]) * moves[:, 1]
+    away = np.hypot(moves[:, 0], moves[:, 1])
+    return float(np.mean(np.where(along < _AHEAD * away, away, 0.0)))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.core.array_handle import ArrayHandle
-from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
@@ -148,8 +148,24 @@ class Traffic:
         """Return the name of the owner that something swept meets first, or None."""
         around, discs = read_only(swept.around), read_only(swept.discs)
         starts, slots = read_only(swept.starts), read_only(swept.slots)
-        owner = int(swept_hit(ArrayHandle(self.arrays), around, discs, starts, slots))
+        owner = int(swept_hit(ArrayHandle(self.arrays), around, discs, starts, slots, np.zeros(0, dtype=np.int64)))
         return self.names[owner] if owner >= 0 else None
+
+    def meetings(self, swept: Swept, handle: ArrayHandle[TrafficArrays] | None = None) -> tuple[BoolArray, FloatArray]:
+        """Return which groups of something swept meet anybody (G,), and the middle of what each meets [m] (G, 2).
+
+        Args:
+            swept: the groups.
+            handle: `arrays` as kernels hold them, if traffic has not changed since they were asked for.
+        """
+        held = ArrayHandle(self.arrays) if handle is None else handle
+        around, discs = read_only(swept.around), read_only(swept.discs)
+        starts, slots = read_only(swept.starts), read_only(swept.slots)
+        met = np.full(len(around), -1)
+        swept_hit(held, around, discs, starts, slots, met)
+        meets, middles = met >= 0, np.full((len(around), 2), np.nan)
+        middles[meets] = held.value.around[met[meets], :2]
+        return meets, middles
 
     def add_standing(
         self, owner: int, discs: npt.ArrayLike, start: float, end: float = math.inf, kind: str | None = None

@@ -215,7 +215,8 @@ def _strain(work: Footwork, placed: Sequence[BentStance], moves: FloatArray, roo
     at = work.ends[[(stance.start + stance.stop) // 2 for stance in placed], [stance.leg for stance in placed]]
     first = np.array([k == 0 or placed[k - 1].leg != stance.leg for k, stance in enumerate(placed)])[:, None]
     place = np.where(first, at, np.roll(at, 1, axis=0))
-    return _strange(place, at, np.where(first, 0.0, np.roll(moves, 1, axis=0)), moves)
+    # a motion that is moved as a whole is not strained
+    return _strange(place, at, np.where(first, roots[0], np.roll(moves, 1, axis=0)), moves)
 
 
 def _strange(here: FloatArray, there: FloatArray, before: FloatArray, after: FloatArray) -> float:

@@ -1,13 +1,13 @@
-"""Relaxed plans: runs of steps drawn straight, where that stays clear of obstacles and of all characters.
+"""Relaxed plans: steps drawn straight, where that stays clear of obstacles and of all characters.
 
-A run that cannot be drawn straight as a whole is cut where it would touch something, and its parts are tried. Steps
-keep their times. Whole bodies are bent when all plans are known; until then the discs of a step are carried along with
-the root, and grow by as much as a body may leave them.
+Steps keep their times. A path that would touch something is held away from it by contacts, as a string is by the things
+that it is pulled around. Where that does not work it is cut, its parts are tried, and then what lies around the cut.
+Starts, stops and waits move along with the steps about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,29 +15,50 @@ import numpy as np
 
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.library.actions import stays
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
-from gaitway.performing.relaxing.straight_path import straight_path, turning
+from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
+from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
+from gaitway.space._traffic_kernels import first_slot, stay_hit
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.traffic import Traffic, swept_step
+from gaitway.space.traffic import Traffic, placed_discs, swept_step
 
-_FEWEST = 2
-"""Least number of steps that are drawn straight together."""
-_MOST = 16
-"""Most steps that are tried together; longer runs seldom stay free as a whole."""
+_FEWEST, _MOST = 2, 16
+"""Least and greatest number of steps that are drawn straight together."""
+_AROUND = 6
+"""Number of steps on either side of a cut that are tried together."""
+_MENDED = 6
+"""Greatest number of cuts that are tried."""
 _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
+_BESIDE = 2
+"""Number of steps beside those that are moved whose strain changes with them."""
+_LAST = 12
+"""Number of steps that lead to the goal together."""
+_WITHIN = 0.8
+"""Share of the tolerance within which a place to end is looked for."""
 _FARTHEST = 0.4
-"""Least distance that a step of a run goes [m]."""
+"""Least distance that a step goes which may be stretched [m]."""
 _STRAIN = 2.0
 """Largest strain (`Bend.strain`); the steps become more usual, not less, so that it may be more than at arrivals."""
-_BODY = 0.02
-"""How far limbs may leave the discs that are carried with the root, where legs follow their feet [m]."""
+_BENT, _PASSED = float(np.radians(15.0)), float(np.radians(4.0))
+"""How much more or less than its clips a step is to turn, and by how much more it may [rad]."""
+_ROUNDS, _FAR = 10, 0.4
+"""Number of rounds in which a path is drawn straighter, and how far each may move it [m]."""
+_HOPELESS = 4
+"""Number of rounds after which a path that still touches something is given up."""
+_MISSES = 2
+"""Number of rounds after which a path that does not end where it should is given up."""
+_LITTLE = float(np.radians(2.0))
+"""Turning that a round must save for another one to follow [rad]."""
+_MOVED = 1e-9
+"""Least change of a path by which steps count as moved [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +94,9 @@ class RelaxedPlan:
 
 
 def relaxed(
-    prepared: PreparedLibrary, traffic: Traffic, plan: Plan, footworks: Footworks, *, name: str, goes_on: bool = False
-) -> RelaxedPlan:
+    prepared: PreparedLibrary, traffic: Traffic, plan: Plan, footworks: Footworks, *, name: str, goes_on: bool = False,
+    goal: tuple[float, float] | None = None, tolerance: float = 0.0,
+) -> RelaxedPlan:  # fmt: skip
     """Draw the steps of a plan straight.
 
     Args:
@@ -83,15 +105,29 @@ def relaxed(
         plan: the plan.
         footworks: footwork of the library's clips.
         name: suffix of the names of bent clips; different for each character of a take.
-        goes_on: whether further steps follow the plan, so that its last heading stays.
+        goes_on: whether the last heading stays, because further steps follow or it was asked for.
+        goal: place at which the plan is to end [m]; None leaves its last place where it is. Steps to the side, turns in
+            place and waits at the end are left out if the walk before them can lead there.
+        tolerance: how far from the goal the plan may end [m]; 0 asks for the goal itself.
     """
-    steps = list(plan.steps)
-    swept = [swept_step(step, prepared.table, prepared.discs) for step in steps]
-    relaxing = _Relaxing(prepared, traffic, footworks, name, steps, swept, plan.end_pose, goes_on)
-    for first, end in relaxing.stretches():
-        relaxing.relax(first, end)
-    result = replace(plan, steps=tuple(steps), end_pose=relaxing.end_pose)
-    return RelaxedPlan(result, tuple(relaxing.runs), Swept.joined(swept) if swept else None)
+    steps, swept = list(plan.steps), [swept_step(step, prepared.table, prepared.discs) for step in plan.steps]
+    runs: list[RelaxedRun] = []
+    held = HeldTraffic(traffic)
+    for first, end in _stretches(prepared, held, steps, swept, footworks):
+        keep = goes_on or end < len(steps)
+        stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time)
+        stretch.relax()
+        if not keep and goal is not None:
+            stretch.end(np.array(goal), tolerance)
+        if stretch.changed:
+            made, runs_made = stretch.result(first, name)
+            if end == len(steps):
+                last = steps[first + len(made)].time if len(made) < end - first else plan.end_time
+                plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=last)
+            steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
+            runs += runs_made
+    parts = [part for part in swept if len(part.around)]
+    return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
 
 
 def feet_stay(prepared: PreparedLibrary) -> bool:
@@ -109,96 +145,291 @@ def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:
     return RelaxedPlan(plan, (), Swept.joined(swept) if swept else None)
 
 
-class _Relaxing:
-    """State of the relaxing of one plan. `steps` and `swept` change."""
+_NOTHING = Swept(np.empty((0, 3)), np.empty((0, 3)), np.zeros(1, int), np.empty((0, 2), int), np.empty(0, int))
+
+
+def _stretches(
+    prepared: PreparedLibrary, traffic: HeldTraffic, steps: Sequence[PlanStep], swept: Sequence[Swept],
+    footworks: Footworks,
+) -> Iterator[tuple[int, int]]:  # fmt: skip
+    """Yield the first and end numbers of steps in a row that may be moved: on feet, and as clear as others must be.
+
+    Who leaves a dense group may be nearer to others than usual, exactly where it was planned.
+    """
+    if not steps:
+        return
+    every = Swept.joined(swept)
+    near = prepared.fields.clearance(every.discs[:, :2]) < every.discs[:, 2]
+    touching = np.logical_or.reduceat(near, every.starts[:-1]) | traffic.meetings(every)[0]
+    close = np.logical_or.reduceat(touching, np.cumsum([0, *(len(part.around) for part in swept[:-1])]))
+    good = [False]
+    for step, touches in zip(steps, close.tolist(), strict=True):
+        work = footworks.of(step.behavior, step.clip)
+        good.append(not touches and work is not None and work.rolled is None)
+    edges = [k for k, (before, after) in enumerate(pairwise([*good, False])) if before != after]
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - first >= _FEWEST:
+            yield first, end
+
+
+class _Stretch:
+    """State of the relaxing of steps in a row. Their clips and their path change."""
 
     def __init__(
-        self, prepared: PreparedLibrary, traffic: Traffic, footworks: Footworks, name: str, steps: list[PlanStep],
-        swept: list[Swept], end_pose: Pose, goes_on: bool,
+        self, prepared: PreparedLibrary, traffic: HeldTraffic, footworks: Footworks, steps: Sequence[PlanStep],
+        keep: bool, end_time: float,
     ) -> None:  # fmt: skip
-        self.prepared, self.traffic, self.footworks, self.name = prepared, traffic, footworks, name
-        self.steps, self.swept, self.end_pose, self.goes_on = steps, swept, end_pose, goes_on
-        self.runs: list[RelaxedRun] = []
-        table = prepared.table
-        self.turns = prepared.part("turns", lambda: dict(zip(table.clips, table.moves[:, 2].tolist(), strict=True)))
+        self.prepared, self.traffic, self.footworks = prepared, traffic, footworks
+        self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
+        self._use(list(steps))
+        self.path = self.work.path
+        self.cuts: set[int] = set()
+        self.tried: set[tuple[int, int]] = set()
 
-    def _bends(self, behavior: str, clip: str) -> bool:
-        """Return whether a clip goes somewhere on feet, and may be bent."""
-        work = self.footworks.of(behavior, clip)
-        return work is not None and work.rolled is None and bool(np.hypot(*work.path[-1, :2]) >= _FARTHEST)
+    def _use(self, steps: list[PlanStep]) -> None:
+        """Take steps with other clips of the same durations."""
+        self.steps, self.works = steps, self._works(steps)
+        self.work = laid(self.works, [step.pose for step in steps])
+        self.knots: IntArray = np.cumsum([0, *(len(work) - 1 for work in self.works)])
 
-    def stretches(self) -> list[tuple[int, int]]:
-        """Return the first and end numbers of steps in a row that can be bent."""
-        good = [False, *(self._bends(step.behavior, step.clip) for step in self.steps), False]
-        edges = [k for k, (before, after) in enumerate(pairwise(good)) if before != after]
-        found: list[tuple[int, int]] = []
-        for a, b in zip(edges[::2], edges[1::2], strict=True):
-            parts = -(-(b - a) // _MOST)
-            cuts = [a + (b - a) * k // parts for k in range(parts + 1)]
-            found += pairwise(cuts)
-        return found
+    def _works(self, steps: Sequence[PlanStep]) -> list[Footwork]:
+        return [work for step in steps if (work := self.footworks.of(step.behavior, step.clip)) is not None]
 
-    def relax(self, first: int, end: int) -> None:
+    def _still(self, clip: str) -> bool:
+        """Return whether a clip stays in place, so that there is nothing to bend."""
+        return self.prepared.part(("stays", clip), lambda: stays(self.prepared.library.clips[clip]))
+
+    def relax(self) -> None:
+        """Draw all steps straight, or parts of them, and then what lies around cuts."""
+        count = len(self.steps)
+        parts = -(-count // _MOST)
+        borders = [count * k // parts for k in range(parts + 1)]
+        for first, end in pairwise(borders):
+            self._relax(first, end)
+        for cut in sorted({*self.cuts, *borders[1:-1]})[:_MENDED]:
+            self._try(max(cut - _AROUND, 0), min(cut + _AROUND, count))
+
+    def end(self, goal: FloatArray, tolerance: float) -> None:
+        """Let the last steps lead straight to a goal, without steps to the side and turns at the end, if they can.
+
+        Args:
+            goal: the goal; (2,).
+            tolerance: how far from it the last step may end [m].
+        """
+        count = len(self.steps)
+        while count > 1 and (self._still(self.steps[count - 1].clip) or not self._strides(self.steps[count - 1])):
+            count -= 1
+        if count < _FEWEST or not self._strides(self.steps[count - 1]):
+            return
+        for end in dict.fromkeys((count, len(self.steps))):
+            first = max(end - _LAST, 0)
+            a, b = int(self.knots[first]), int(self.knots[end])
+            knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
+            hooked = turning(now, knots[-4:]) > _GAIN if len(knots) > 3 else True
+            if end == len(self.steps) and not hooked and tolerance > 0.0:
+                return
+            for place in _places(now, int(knots[max(len(knots) - 4, 0)]), goal, tolerance):
+                state, before = self._state(), turning(now, knots)
+                found = self._redrawn(first, end, now, knots, place)
+                if (
+                    not isinstance(found, int)
+                    and turning(found[1], knots) < before + (_GAIN if end < len(self.steps) else -_GAIN)
+                    and self._stand_free(end, found[1][-1])
+                ):
+                    self._use_only(end)
+                    if self._keep(first, *found) is None:
+                        return
+                self._restore(state)
+
+    def _strides(self, step: PlanStep) -> bool:
+        """Return whether a step goes somewhere."""
+        work = self.footworks.of(step.behavior, step.clip)
+        return work is not None and bool(np.hypot(*work.path[-1, :2]) >= _FARTHEST and work.path[-1, 0] > 0.0)
+
+    def _use_only(self, count: int) -> None:
+        """Leave out all steps from a number on."""
+        path = self.path[: int(self.knots[count]) + 1]
+        self._use(self.steps[:count])
+        self.path = path
+
+    def _stand_free(self, end: int, pose: FloatArray) -> bool:
+        """Return whether a character can stand at a pose for ever after the steps up to a number."""
+        discs = placed_discs(pose_of(pose), self.prepared.standing_discs(self.steps[end - 1].behavior))
+        if (self.prepared.fields.clearance(discs[:, :2]) < discs[:, 2]).any():
+            return False
+        steps, arrays = self.steps, self.traffic.handle.value
+        time = steps[end].time if end < len(steps) else self.end_time
+        slot = int(first_slot(time))
+        return all(int(stay_hit(arrays, slot, x, y, r)) < 0 for x, y, r in discs.tolist())
+
+    def _state(self) -> tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool]:
+        return self.steps, self.works, self.work, self.path, self.knots, self.changed
+
+    def _restore(self, state: tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool]) -> None:
+        self.steps, self.works, self.work, self.path, self.knots, self.changed = state
+
+    def _relax(self, first: int, end: int) -> None:
         """Draw the steps from one number up to another straight, or parts of them."""
         if end - first < _FEWEST:
             return
         met = self._try(first, end)
         if met is not None:
-            cut = max(met, first + 1)
-            self.relax(first, cut)
-            self.relax(cut, end)
+            cut = min(max(met, first + 1), end - 1)
+            self.cuts.add(cut)
+            self._relax(first, cut)
+            self._relax(cut, end)
 
     def _try(self, first: int, end: int) -> int | None:
         """Draw steps straight; return where to cut if that does not work, None if there is nothing more to do."""
-        steps = self.steps[first:end]
-        turns = [self.turns[step.clip] for step in steps]
-        keep = self.goes_on or end < len(self.steps)
-        if sum(map(abs, turns)) - (abs(sum(turns)) if keep else 0.0) < _GAIN:
+        a, b = int(self.knots[first]), int(self.knots[end])
+        knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
+        turns = np.diff(now[knots, 2])
+        keep = self.keep or end < len(self.steps)
+        if (first, end) in self.tried or np.abs(turns).sum() - (abs(turns.sum()) if keep else 0.0) < _GAIN:
             return None  # there is nothing to save
-        here, knots = self._laid(steps)
-        heading = float(here.path[-1, 2]) if keep else None
-        place, middle = (float(here.path[-1, 0]), float(here.path[-1, 1])), (first + end) // 2
-        path = straight_path(here.path, knots, place, heading)
-        if path is None:
-            return middle
-        if turning(path, knots) > turning(here.path, knots) - _GAIN:
+        self.tried.add((first, end))
+        found = self._redrawn(first, end, now, knots, now[-1, :2], float(now[-1, 2]) if keep else None)
+        if isinstance(found, int):
+            return found
+        if turning(found[1], knots) > turning(now, knots) - _GAIN:
             return None
+        if not keep and not self._stand_free(end, found[1][-1]):
+            return (first + end) // 2
+        return self._keep(first, *found)
+
+    def _redrawn(
+        self, first: int, end: int, now: FloatArray, knots: IntArray, place: FloatArray, heading: float | None = None
+    ) -> tuple[list[PlanStep], FloatArray] | int:
+        """Return steps with clips that fit, and their straightest path; or where to cut if there is none.
+
+        Args:
+            first: number of the first step.
+            end: number of the step after the last.
+            now: a path of them that touches nothing; (F, 3).
+            knots: frame in which each step begins, and the last frame.
+            place: where the last frame is to be; (2,).
+            heading: its heading [rad]; None for any.
+        """
+        steps, contacts = self.steps[first:end], list[PathContact]()
+        wanted = ((float(place[0]), float(place[1])), heading)
+        path = self._drawn(steps, now, now, knots, wanted, contacts)
+        if path is None:
+            return (first + end) // 2
         fitting = self._fitting(steps, np.diff(path[knots, 2]))
-        if fitting != steps:
-            steps = fitting
-            here, knots = self._laid(steps)
-            path = straight_path(here.path, knots, place, heading)
-        bend = None if path is None else follow_path(here, path)
-        if bend is None or bend.strain > _STRAIN:
-            return middle
-        carried = []
-        for k, (a, b) in enumerate(pairwise(knots.tolist())):
-            carried.append(_carried(steps[k], self.prepared, here.path[a : b + 1], bend.path[a : b + 1]))
-            if self._blocked(carried[-1]):
-                return first + k
-        self._keep(first, steps, knots, bend, carried)
+        if fitting == steps:
+            return steps, path
+        works = self._works(fitting)
+        base = laid(works, _chained(pose_of(path[0]), works)).path
+        base[:, 2] += path[0, 2] - base[0, 2]
+        fits = self._drawn(fitting, base, path, knots, wanted, contacts)
+        if fits is None and not len(self._carried(fitting).blocked(path)):
+            fits = path
+        return (first + end) // 2 if fits is None else (fitting, fits)
+
+    def _drawn(
+        self, steps: Sequence[PlanStep], shape: FloatArray, free: FloatArray, knots: IntArray,
+        wanted: tuple[tuple[float, float], float | None], contacts: list[PathContact],
+    ) -> FloatArray | None:  # fmt: skip
+        """Return the straightest path of steps that touches nothing; None if there is none.
+
+        Args:
+            steps: the steps; only their clips and times count.
+            shape: a path of these steps from the same start; (F, 3).
+            free: a path of such steps that touches nothing, or hardly; (F, 3).
+            knots: frame in which each step begins, and the last frame.
+            wanted: place and heading of the last frame; None for any heading.
+            contacts: what holds the path; more are added.
+        """
+        works = self._works(steps)
+        carried = self._carried(steps)
+        still = np.array([self._still(step.clip) for step in steps])
+        far = np.array([np.hypot(*work.path[-1, :2]) >= _FARTHEST for work in works])
+        limits = np.array([self._limits(step.clip) for step in steps])
+        drawing = StraightPath(shape, knots, turns=~still, strides=far, limits=limits)
+        farthest, best, least, missed = _FAR if shape is free else np.inf, None, np.inf, 0
+        for number in range(_ROUNDS):
+            drawing.next(*wanted, contacts, farthest)
+            found = drawing.closed(*wanted)
+            if found is None:
+                missed += 1
+                if missed == _MISSES:
+                    break
+                continue
+            blocked = carried.blocked(found)
+            if len(blocked):
+                if best is None and number >= _HOPELESS:
+                    break
+                contacts += carried.contacts(found, free, blocked)
+            if len(blocked) or drawing.excess() > _PASSED:
+                continue
+            turned, before = turning(found, knots), least
+            if turned < least:
+                best, least, free = found, turned, found
+            if turned > before - _LITTLE:
+                break
+        return best
+
+    def _keep(self, first: int, steps: Sequence[PlanStep], part: FloatArray) -> int | None:
+        """Take a path for some steps if it can be walked; return where to cut if not."""
+        before = self._state()
+        everything = [*self.steps[:first], *steps, *self.steps[first + len(steps) :]]
+        if everything != self.steps:
+            poses = _chained(self.start, self._works(everything))
+            self._use([replace(step, pose=pose) for step, pose in zip(everything, poses, strict=True)])
+        path, a = np.array(self.path), int(self.knots[first])
+        turn = part[-1, 2] - path[a + len(part) - 1, 2]
+        path[a : a + len(part)] = part
+        path[a + len(part) :, 2] += turn
+        self.path = path
+        for low, high, bend in self._bends(first, first + len(steps), _BESIDE):
+            if bend is None or bend.strain > _STRAIN:
+                self._restore(before)
+                return (max(low, first) + min(high, first + len(steps))) // 2
+        self.changed = True
+        self.tried.clear()
         return None
 
-    def _laid(self, steps: Sequence[PlanStep]) -> tuple[Footwork, IntArray]:
-        """Return the footwork of steps, and the frames in which they begin, with the last frame."""
-        works = [work for step in steps if (work := self.footworks.of(step.behavior, step.clip)) is not None]
-        return laid(works, [step.pose for step in steps]), np.cumsum([0, *(len(work) - 1 for work in works)])
+    def _bends(self, first: int, end: int, beside: int | None = None) -> Iterator[tuple[int, int, Bend | None]]:
+        """Yield the steps in a row that are bent, from one number up to another, if they reach into some.
+
+        Args:
+            first: number of the first step.
+            end: number of the step after the last.
+            beside: number of steps on either side that count as well; None for all that there are.
+        """
+        moves = [False, *(not self._still(step.clip) for step in self.steps), False]
+        edges = [k for k, (before, after) in enumerate(pairwise(moves)) if before != after]
+        for low, high in zip(edges[::2], edges[1::2], strict=True):
+            if low < end and first < high:
+                a, b = (low, high) if beside is None else (max(low, first - beside), min(high, end + beside))
+                works, poses = self.works[a:b], [step.pose for step in self.steps[a:b]]
+                yield a, b, follow_path(laid(works, poses), self._part(a, b, poses[0][2]))
+
+    def _part(self, low: int, high: int, heading: float) -> FloatArray:
+        """Return the path of some steps, its headings near one."""
+        path = np.array(self.path[int(self.knots[low]) : int(self.knots[high]) + 1])
+        path[:, 2] -= 2.0 * np.pi * np.round((path[0, 2] - heading) / (2.0 * np.pi))
+        return path
 
     def _fitting(self, steps: Sequence[PlanStep], turns: FloatArray) -> list[PlanStep]:
-        """Return the steps with clips that turn about as far as wanted, each placed where the one before it ends.
+        """Return the steps with clips that turn about as far as wanted.
 
         Only clips of the same states and of the same duration take the place of others.
         """
-        table, out, pose = self.prepared.table, [], np.array(steps[0].pose)
+        table, out = self.prepared.table, []
         for step, turn in zip(steps, turns.tolist(), strict=True):
             own = table.clips.index(step.clip)
             choice = min(self._alike(own), key=lambda a: (abs(table.moves[a, 2] - turn), a != own, a))
             if abs(table.moves[own, 2] - turn) - abs(table.moves[choice, 2] - turn) < _GAIN:
                 choice = own
             name = table.behaviors[table.behavior[choice]]
-            out.append(PlanStep(name, table.clips[choice], pose_of(pose), step.time, step.speed))
-            pose = planar.compose(pose, table.moves[choice])
+            out.append(replace(step, behavior=name, clip=table.clips[choice]))
         return out
+
+    def _limits(self, clip: str) -> tuple[float, float]:
+        """Return the least and the greatest turn that can be made of a clip, or of those like it [rad]."""
+        turns = self.prepared.table.moves[self._alike(self.prepared.table.clips.index(clip)), 2]
+        return float(turns.min()) - _BENT, float(turns.max()) + _BENT
 
     def _alike(self, action: int) -> list[int]:
         """Return the actions that may take the place of one, with itself."""
@@ -214,52 +445,64 @@ class _Relaxing:
             & (self.prepared.speeds == self.prepared.speeds[action])
         )
         found = (int(a) for a in np.flatnonzero(same))
-        return [a for a in found if a == action or self._bends(table.behaviors[table.behavior[a]], table.clips[a])]
+        return [a for a in found if a == action or (self._goes(a) and self._goes(action))]
 
-    def _blocked(self, swept: Swept) -> bool:
-        """Return whether something swept touches an obstacle or anybody else."""
-        near = self.prepared.fields.clearance(swept.discs[:, :2]) < swept.discs[:, 2]
-        return bool(near.any()) or self.traffic.met_by(swept) is not None
+    def _goes(self, action: int) -> bool:
+        """Return whether an action goes somewhere on feet."""
+        table = self.prepared.table
+        work = self.footworks.of(table.behaviors[table.behavior[action]], table.clips[action])
+        return work is not None and work.rolled is None and bool(np.hypot(*work.path[-1, :2]) >= _FARTHEST)
 
-    def _keep(
-        self, first: int, steps: Sequence[PlanStep], knots: IntArray, bend: Bend, carried: Sequence[Swept]
-    ) -> None:
-        sources = tuple(self.prepared.library.clips[step.clip] for step in steps)
-        names = tuple(f"{step.clip}~{self.name}-{first + k}" for k, step in enumerate(steps))
-        for k, (step, clip, at) in enumerate(zip(steps, names, knots.tolist(), strict=False)):
-            self.steps[first + k] = replace(step, clip=clip, pose=pose_of(bend.path[at]))
-            self.swept[first + k] = carried[k]
-        if first + len(steps) == len(self.steps):
-            self.end_pose = pose_of(bend.path[-1])
-        self.runs.append(RelaxedRun(first, sources, bend, names))
+    def _carried(self, steps: Sequence[PlanStep]) -> CarriedSteps:
+        return CarriedSteps(self.prepared, self.traffic, steps, self._works(steps))
+
+    def swept(self) -> Swept:
+        """Return what all steps cover."""
+        return self._carried(self.steps).swept(self.path)
+
+    def result(self, first: int, name: str) -> tuple[list[PlanStep], list[RelaxedRun]]:
+        """Return the steps on their path, and the runs of those that play bent clips.
+
+        Args:
+            first: number of the first step in the plan.
+            name: suffix of the names of bent clips.
+        """
+        poses = [pose_of(self.path[knot]) for knot in self.knots.tolist()]
+        steps = [replace(step, pose=pose) for step, pose in zip(self.steps, poses, strict=False)]
+        runs = []
+        for low, high, bend in self._bends(0, len(steps)):
+            if bend is None or np.ptp(path_moves(bend.work.path, bend.path), axis=0).max() < _MOVED:
+                continue  # moved as a whole
+            names = tuple(f"{step.clip}~{name}-{first + low + k}" for k, step in enumerate(steps[low:high]))
+            sources = tuple(self.prepared.library.clips[step.clip] for step in steps[low:high])
+            runs.append(RelaxedRun(first + low, sources, bend, names))
+            steps[low:high] = [replace(step, clip=clip) for step, clip in zip(steps[low:high], names, strict=True)]
+        return steps, runs
 
 
-def _carried(step: PlanStep, prepared: PreparedLibrary, before: FloatArray, after: FloatArray) -> Swept:
-    """Return what a step covers when its root follows another path.
+def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) -> list[FloatArray]:
+    """Return places near a goal at which a path may end: where it turns least, and where it ends now; (2,) each.
 
     Args:
-        step: the step, as the library's clip is laid.
-        prepared: the library.
-        before: laid poses of its root; (F, 3).
-        after: poses that it gets; (F, 3).
+        path: the path; (F, 3).
+        frame: frame from which it is to lead straight on.
+        goal: the goal; (2,).
+        tolerance: how far from it the path may end [m].
     """
-    discs, swept = prepared.discs, swept_step(step, prepared.table, prepared.discs)
-    action = prepared.table.clips.index(step.clip)
-    windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
-    frames = discs.window_frames[windows]
-    middle = frames.sum(axis=1) // 2
-    moves = path_moves(before, after)
-    slack = np.full(len(frames), _BODY)
-    for at in frames.T:
-        off = np.hypot(*(planar.transform_points(moves[middle], before[at, :2]) - after[at, :2]).T)
-        slack = np.maximum(slack, _BODY + off + np.abs(moves[at, 2] - moves[middle, 2]) * discs.window_bounds[windows])
-    counts = np.diff(swept.starts)
-    return replace(
-        swept,
-        around=_grown(swept.around, moves[middle], slack),
-        discs=_grown(swept.discs, np.repeat(moves[middle], counts, axis=0), np.repeat(slack, counts)),
-    )
+    if tolerance == 0.0:
+        return [goal]
+    back = path[max(frame - 1, 0), :2] - path[min(frame + 1, len(path) - 1), :2]
+    ahead = -back / max(float(np.hypot(*back)), 1e-9)
+    beside = path[frame, :2] + ((goal - path[frame, :2]) @ ahead) * ahead - goal
+    off = float(np.hypot(*beside))
+    nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(off, 1e-9))
+    ends = path[-1, :2]
+    return [nearest, ends] if float(np.hypot(*(ends - goal))) <= tolerance else [nearest]
 
 
-def _grown(discs: FloatArray, moves: FloatArray, slack: FloatArray) -> FloatArray:
-    return np.column_stack([planar.transform_points(moves, discs[:, :2]), discs[:, 2] + slack])
+def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
+    """Return the poses of steps that begin at a pose, each where the one before it ends."""
+    poses = [start]
+    for work in works[:-1]:
+        poses.append(pose_of(planar.compose(poses[-1], work.path[-1])))
+    return poses
