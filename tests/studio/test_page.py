@@ -423,7 +423,9 @@ _ALONE = ("/trails", "/plans", "/grid", "/room", "/shadow")
 
 
 def _nodes(scene: viser.SceneApi) -> set[str]:
-    return {name for name in list(scene._handle_from_node_name) if name.count("/") > 1 or name in _ALONE}
+    """Names of what is shown, but for whole bodies, which come and go with who is near."""
+    names = [name for name in list(scene._handle_from_node_name) if "/whole" not in name]
+    return {name for name in names if name.count("/") > 1 or name in _ALONE}
 
 
 def test_capsules_are_drawn_as_they_are_checked() -> None:

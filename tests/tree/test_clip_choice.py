@@ -12,6 +12,7 @@ import pytest
 from gaitway.audit import audit_take
 from gaitway.behavior.planner import prepared_search
 from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.core.errors import FormatError
 from gaitway.library.actions import action_table
 from gaitway.library.behavior import Library
@@ -21,6 +22,7 @@ from gaitway.live.planning.forest import live_forest
 from gaitway.live.playing.bodies import frame_pool, led_on
 from gaitway.live.playing.check import overlaps
 from gaitway.live.record import LiveRecord
+from gaitway.motion.anatomy import upper_joints
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.characters import Character, LibraryRef
@@ -188,17 +190,24 @@ def test_a_live_character_lifts_its_arms_only_where_there_is_room(room: float) -
 
 
 def test_frames_lead_on_from_whatever_came_before() -> None:
-    """The pool beside `led_on` for each pair of clips."""
+    """The pool beside `led_on` for each pair of clips whose legs differ; else upper bodies are led on while played."""
     stairs = ("start_stairs_up", "stairs_up", "stop_stairs_up")
     library = load_cast("person", takes=2, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", *stairs])
     prepared = prepared_for(library, World((-12.0, -12.0, 12.0, 12.0)))
     table, (pool, rows, clips) = prepared.table, frame_pool(prepared)
-    joined = 0
+    joined, legs = 0, np.flatnonzero(~upper_joints(library.skeleton))
+    assert legs[0] == 0
     for before in range(len(table)):
         behavior = table.behavior[before]
         for after in table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]].tolist():
-            clip = led_on(library.clips[table.clips[before]], library.clips[table.clips[after]])
-            joined += clip is not library.clips[table.clips[after]]
+            last, plain = library.clips[table.clips[before]], library.clips[table.clips[after]]
+            ends = (np.array(last.rotations[-1, legs]), np.array(plain.rotations[0, legs]))
+            for turns, heading in zip(ends, (last.headings()[-1], plain.headings()[0]), strict=True):
+                turns[0] = rotations.multiply(rotations.from_yaw(-heading), turns[0])
+            apart = float(rotations.angle_between(*ends).max())
+            level = abs(last.root_positions[-1, 2] - plain.root_positions[0, 2]) <= 0.002
+            clip = plain if apart <= np.radians(0.2) and level else led_on(last, plain)
+            joined += clip is not plain
             first, count = rows[before, after], int(clips[after, 3])
             assert np.allclose(pool[first : first + count, :, :-1], clip.rotations.transpose(0, 2, 1), atol=1e-6)
             assert np.allclose(pool[first : first + count, :3, -1], clip.root_positions, atol=1e-6)
