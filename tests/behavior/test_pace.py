@@ -70,13 +70,12 @@ def test_pace_of_words_and_of_metres_in_a_second(libraries: Mapping[LibraryRef, 
     assert own_pace(library, "normal", 1.15) == ("normal", 1.15)
     gait, pace = own_pace(library, 1.1)
     assert isinstance(gait, float) and gait * pace == pytest.approx(1.1) and 0.8 < pace < 0.85
-    assert own_pace(library, 0.8)[1] == 0.7, "clips are not played slower than that"
-    assert own_pace(library, "slow")[1] == pytest.approx(1.0 / gait)
+    assert own_pace(library, 0.8)[1] == own_pace(library, "slow")[1] == 0.8, "clips are not played slower than that"
     assert own_pace(library, 9.0) == (9.0, 1.0), "no gait is anywhere near"
     assert own_pace(load_cast("horse"), "normal", 1.1)[1] == pytest.approx(1.1)
 
 
-@pytest.mark.parametrize("speed", [1.0, 1.34, 1.6])
+@pytest.mark.parametrize("speed", [1.1, 1.34, 1.6])
 def test_a_speed_in_metres_in_a_second_is_walked(libraries: Mapping[LibraryRef, Library], speed: float) -> None:
     place = scene([walker("a", [-8, 0, 0], [8, 0], speed=speed)], **CALM)
     made = plan_scene(place, libraries=libraries)

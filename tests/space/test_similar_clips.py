@@ -63,7 +63,7 @@ def drawn(prepared: PreparedLibrary, rows: FloatArray, seed: int, tolerance: flo
 def placed(prepared: PreparedLibrary, rows: FloatArray) -> list[FloatArray]:
     """What each step but the first takes up in the world: x, y and radius of discs [m]."""
     starts, out = prepared.discs.static_starts, []
-    for x, y, heading, _, action in rows[1:-1].tolist():
+    for x, y, heading, _, action in rows[1:-1, :5].tolist():
         discs = prepared.discs.static[starts[int(action)] : starts[int(action) + 1]]
         out.append(np.column_stack([planar.transform_points((x, y, heading), discs[:, :2]), discs[:, 2]]))
     return out

@@ -366,6 +366,8 @@ def come_later(
     """
     states, table, counts = memory.states, memory.table, memory.counts
     usual = library.actions[a, DURATION]
+    if library.actions[a, MOST_STRETCH] == 1.0:
+        return  # what leads into a jog would set in suddenly after slow steps
     for delay in _DELAYS:
         begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + library.actions[a, COST] + _LATER * delay
         room = counts[NODES] + MOST_SLOWED < len(states) and 2 * (counts[NODES] + MOST_SLOWED) < counts[SPAN]

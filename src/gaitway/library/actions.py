@@ -17,6 +17,7 @@ from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import STILL, contact_slip
 
 SAME_PLACE = 0.002
 """Farthest distance of an idle clip's end from its start [m]; planners neglect it, and it is not visible."""
@@ -24,6 +25,8 @@ SAME_HEADING = float(np.radians(0.2))
 """Greatest turn of an idle clip from its start to its end [rad]."""
 _NEAR_BY = 0.3
 """Farthest distance of an idle clip's root from its start, at any time [m]."""
+_FASTEST_WALK = 1.7
+"""Greatest speed of a walk [m/s]; what is faster, on wheels say, would be seen to brake at once."""
 _GESTURE = 0.5
 """Mean joint speed above which an idle clip counts as a gesture [m/s]."""
 
@@ -52,8 +55,8 @@ class ActionTable:
     """Idle actions without gestures, for waiting and for standing at the end. Each state of rest has at least one;
     (A,)."""
     on_foot: BoolArray
-    """Actions that move and always touch the ground, so that they can be played slower and faster. How long a flight
-    takes is up to gravity; (A,)."""
+    """Actions that walk and always touch the ground, so that they can be played slower and faster; none where feet that
+    are down slide, as captured ones do. How long a flight takes is up to gravity; (A,)."""
     rest: BoolArray
     """States in which some idle action begins, so that a character can stay there for any time; (S,)."""
     moves: FloatArray
@@ -138,7 +141,8 @@ def action_table(
     followers = [[a for a, (_, behavior, _) in enumerate(actions) if behavior.name in allowed] for allowed in after]
     idle = [behavior.start == behavior.end and stays(clip) for _, behavior, clip in actions]
     quiet = _quiet([behavior.start for _, behavior, _ in actions], [clip for _, _, clip in actions], idle)
-    on_foot = [not still and _on_ground(clip) for still, (_, _, clip) in zip(idle, actions, strict=True)]
+    steady = all(contact_slip(library.clips[clip]) <= STILL for b in graph.behaviors for clip in b.clips)
+    on_foot = [steady and not still and _walks(clip) for still, (_, _, clip) in zip(idle, actions, strict=True)]
     resting = {behavior.start for still, (_, behavior, _) in zip(idle, actions, strict=True) if still}
     return ActionTable(
         behaviors=names,
@@ -227,9 +231,10 @@ def stays(clip: Clip) -> bool:
     return bool(ends and away.max() <= _NEAR_BY and turned.max() <= 0.5 * np.pi)
 
 
-def _on_ground(clip: Clip) -> bool:
-    """Return whether some part of the body touches the ground in every frame."""
-    return clip.contacts is not None and bool(clip.contacts.any(axis=1).all())
+def _walks(clip: Clip) -> bool:
+    """Return whether some part of the body touches the ground in every frame, no faster than people walk."""
+    slow = path_length(clip) <= _FASTEST_WALK * clip.duration
+    return slow and clip.contacts is not None and bool(clip.contacts.any(axis=1).all())
 
 
 def _quiet(starts: list[str], clips: list[Clip], idle: list[bool]) -> list[bool]:

@@ -153,7 +153,7 @@ def joggers(options: PaperOptions) -> Scene:
         {
             "gaitway": 1, "title": "Joggers", "seed": options.seed, "library": "person",
             "bounds": [0.0, 0.0, 42.0, 12.0 + width], "obstacles": posts, "characters": people,
-            "plan": {"planner": "tree", "tolerance": 1.0},
+            "plan": {"planner": "tree", "tolerance": 1.0, "relax": False, "speed_spread": 0.0, "upper_body": False},
         }
     )  # fmt: skip
 

@@ -33,8 +33,9 @@ _CHANGE = 0.1
 """Cost of a change of gait, such as a start or a stop [m]."""
 
 
-_PACES = (0.7, 1.3)
-"""Least and greatest speed at which the clips of a gait are played, over their own."""
+_PACES = (0.8, 1.25)
+"""Least and greatest speed at which the clips of a gait are played, over their own. Flights are played as they are, and
+who breaks into a jog must not seem to be pushed."""
 _NEAR_GAIT = (0.55, 1.65)
 """A preferred speed that is not between these multiples of a gait's speed is not that of the gait at all."""
 

@@ -25,7 +25,7 @@ from gaitway.world.regions import MARGIN, Reach
 _NUMBERS = struct.Struct(f"{TURNS + 1}d")
 MOST_STRETCH = 1.35
 """How many times as long as usual an action may take on the way, to let others pass."""
-SLOWEST = 0.62
+SLOWEST = 0.68
 """Least speed at which a clip is played for that [clip seconds per second]."""
 _MOST_TURNS = 32
 """Most headings that a key of the closed set can tell apart."""

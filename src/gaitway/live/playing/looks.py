@@ -18,6 +18,8 @@ from gaitway.core.arrays import FloatArray, IntArray
 
 RATE_HZ = 10.0
 """How often looks are kept [Hz]."""
+_SOFT = 0.08
+"""Standard deviation of the filter that rounds the corners of what was kept [s]."""
 Half = npt.NDArray[np.float16]
 
 
@@ -72,5 +74,7 @@ class RecordedLooks:
         at = np.clip(times, when[0], when[-1])
         if len(when) < 2:
             return rotations.from_rotation_vector(np.repeat(angles, len(times), axis=0))
-        curve = scipy.interpolate.PchipInterpolator(np.array(when), angles, axis=0)
-        return rotations.from_rotation_vector(curve(at))
+        shown = scipy.interpolate.PchipInterpolator(np.array(when), angles, axis=0)(at)
+        if len(times) > 1:  # what was read between two frames of a turn has corners that nobody saw
+            shown = scipy.ndimage.gaussian_filter1d(shown, _SOFT / float(times[1] - times[0]), axis=0, mode="nearest")
+        return rotations.from_rotation_vector(shown)
