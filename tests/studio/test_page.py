@@ -161,12 +161,16 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/1")[0] - 11.0) < 0.05)
     studio.session.select("ada")
     goal = "/way/goal"
-    nodes = studio._server.scene._handle_from_node_name
-    assert until(lambda: viewer.read(0.05) >= 0 and goal in nodes)
-    x, y, z = nodes[goal].position.tolist()
-    for phase in ("start", "update", "end"):
-        viewer.drag(phase, goal, (x, y, z), (5.0, 10.0, z))
-    assert until(lambda: viewer.read(0.05) >= 0 and _goal(studio) == pytest.approx((5.0, 10.0), abs=0.05))
+
+    def dragged() -> bool:
+        """Drag the goal; it may just be drawn anew for the box that was moved, and then the drag is lost."""
+        assert until(lambda: viewer.read(0.05) >= 0 and np.isfinite(_goal(studio)).all())
+        (x, y), z = _goal(studio), 0.02
+        for phase in ("start", "update", "end"):
+            viewer.drag(phase, goal, (x, y, z), (5.0, 10.0, z))
+        return until(lambda: viewer.read(0.05) >= 0 and _goal(studio) == pytest.approx((5.0, 10.0), abs=0.05), 20.0)
+
+    assert dragged() or dragged()
     viewer.vanish()
 
 

@@ -76,5 +76,13 @@ class RecordedLooks:
             return rotations.from_rotation_vector(np.repeat(angles, len(times), axis=0))
         shown = scipy.interpolate.PchipInterpolator(np.array(when), angles, axis=0)(at)
         if len(times) > 1:  # what was read between two frames of a turn has corners that nobody saw
-            shown = scipy.ndimage.gaussian_filter1d(shown, _SOFT / float(times[1] - times[0]), axis=0, mode="nearest")
+            shown = _rounded(shown, _SOFT / float(times[1] - times[0]))
         return rotations.from_rotation_vector(shown)
+
+
+def _rounded(curve: FloatArray, deviation: float) -> FloatArray:
+    """Return a curve (F, P, 3) without corners; its ends go on as they came, so that they are not pulled back."""
+    width = min(int(np.ceil(4.0 * deviation)), len(curve) - 1)
+    longer = np.pad(curve, ((width, width), (0, 0), (0, 0)), mode="reflect", reflect_type="odd")
+    soft: FloatArray = scipy.ndimage.gaussian_filter1d(longer, deviation, axis=0, mode="nearest")
+    return soft[width : width + len(curve)]
