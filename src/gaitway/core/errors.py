@@ -44,6 +44,10 @@ class LiveError(GaitwayError):
     """A character, obstacle or library that a live crowd does not have, or something that it cannot do."""
 
 
+class CrowdError(GaitwayError):
+    """Trajectories or a crowd that cannot be, or that nobody could walk."""
+
+
 class GraphError(GaitwayError):
     """Clips from which no motion graph can be made, or an operation that a graph does not support."""
 
