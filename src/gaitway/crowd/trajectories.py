@@ -50,7 +50,8 @@ class Trajectories:
 
     def times(self, person: int) -> FloatArray:
         """Return the times of the frames of a person [s]."""
-        return (self.starts[person] + np.arange(self.lengths[person])) / self.fps
+        frames: FloatArray = self.starts[person] + np.arange(float(self.lengths[person]))
+        return frames / self.fps
 
 
 def joined(fps: float, names: Sequence[str], starts: Sequence[int], paths: Sequence[FloatArray]) -> Trajectories:

@@ -4,7 +4,7 @@ from gaitway.take.data import Layer, Segments
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.take.model import Take
 from gaitway.take.storage import load_take, save_take
-from gaitway.take.tables import Dense, Trajectories
+from gaitway.take.tables import Dense, RootPaths
 from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track, take_of
 
 __all__ = [
@@ -13,10 +13,10 @@ __all__ = [
     "Joints",
     "Layer",
     "Poses",
+    "RootPaths",
     "Segments",
     "Take",
     "Track",
-    "Trajectories",
     "assemble",
     "lay_track",
     "load_take",

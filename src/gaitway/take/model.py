@@ -82,6 +82,6 @@ class Take(PooledTake):
         """
         return tables.dense(self, fps, skeleton)
 
-    def trajectories(self, fps: float | None = None) -> tables.Trajectories:
+    def trajectories(self, fps: float | None = None) -> tables.RootPaths:
         """Return the root paths as columns (id, frame, x, y, heading, behaviour) on one clock for all characters."""
         return tables.trajectories(self, fps)

@@ -44,7 +44,7 @@ class Dense:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Trajectories:
+class RootPaths:
     """Root paths, one row for each character and frame, sorted by character and then by frame."""
 
     fps: float
@@ -120,7 +120,7 @@ def dense(take: PooledTake, fps: float | None = None, skeleton: int | None = Non
     )
 
 
-def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
+def trajectories(take: PooledTake, fps: float | None = None) -> RootPaths:
     """See `Take.trajectories`."""
     rate = take.fps if fps is None else checked_rate(fps)
     first, length = clock_frames(take, rate)
@@ -131,7 +131,7 @@ def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
     segments, _ = evaluation.locate(take, characters, times)
     names = np.array([*take.behaviors, ""], dtype=object)
     behavior = tuple(names[take.segments.behavior[segments]])
-    return Trajectories(
+    return RootPaths(
         fps=rate, id=characters, frame=frames, x=path[:, 0], y=path[:, 1], heading=path[:, 2], behavior=behavior
     )
 
