@@ -1,0 +1,185 @@
+"""From trajectories to bodies: a take in which people walk along their tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from gaitway.core.errors import CrowdError
+from gaitway.core.progress import Progress, silent
+from gaitway.crowd.locomotion import _feet_kernels, _pose_kernels
+from gaitway.crowd.locomotion.sources import IDLE_FPS
+from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
+from gaitway.crowd.locomotion.steering import SMOOTHING_S, SteeredPaths, closeness, steered
+from gaitway.crowd.trajectories import Trajectories
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.take.model import Take
+from gaitway.take.tracks import take_of
+
+MOST_BYTES = 12_000_000_000
+"""Greatest size of the poses of a take in memory [bytes]."""
+_DROP_S = 0.07
+"""Standard deviation with which the pelvis is lowered before and after a leg needs it [s]."""
+
+
+def animate(
+    tracks: Trajectories,
+    library: Library | LocomotionSpace | str = "person",
+    seed: int = 0,
+    *,
+    fps: float = 30.0,
+    smoothing: float = SMOOTHING_S,
+    close: FloatArray | None = None,
+    facts: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> Take:
+    """Return full bodies that walk along tracks.
+
+    The root of each person is within 5 cm of its smoothed track. Planted feet stay where they stand. Who stands breathes
+    and shifts its weight; a foot steps when the root has moved or turned so far that it must follow.
+
+    Args:
+        tracks: where people are, and which way trunks face where that is known; else they face the way that they go.
+        library: a library of people, its space (`locomotion_space`), or "person" for the built-in one in all styles.
+        seed: draws the style of each person and the foot that it begins with; each draws by its name.
+        fps: rate of the take [Hz].
+        smoothing: standard deviation of the smoothing of positions [s]. Tracks of heads should come without their sway.
+        close: how near others are, for each row of the tracks, 0 (arms hang freely) to 1 (arms are tucked); None
+            measures it.
+        facts: further facts of the take, as plain JSON values.
+        progress: called after each part of the people.
+
+    Raises:
+        CrowdError: if there is nobody, or the poses would not fit into memory.
+    """
+    if len(tracks) == 0:
+        raise CrowdError("trajectories of nobody; give at least one person")
+    if not (np.isfinite(fps) and 1.0 <= fps <= 240.0):
+        raise CrowdError(f"a take at {fps} Hz; write a rate of 1 to 240")
+    space = library if isinstance(library, LocomotionSpace) else locomotion_space(library)
+    frames = float(np.sum(tracks.lengths)) / tracks.fps * fps
+    size = 8.0 * (4 * len(space.rig.skeleton) + 3) * frames
+    if size > MOST_BYTES:
+        raise CrowdError(
+            f"{len(tracks)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at {fps:g} Hz, "
+            f"more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
+        )
+    paths = steered(tracks, fps, smoothing)
+    near = closeness(paths) if close is None else _at_rows(tracks, paths, close)
+    styles, phases = _drawn(tracks.names, len(space.styles), seed)
+    clips: list[Clip] = []
+    clamped = 0
+    for person in range(len(tracks)):
+        clip, beyond = _performed(space, paths, person, int(styles[person]), float(phases[person]), near, tracks.names)
+        clips.append(clip)
+        clamped += int(np.count_nonzero(beyond > 1.0 + 1e-9))
+        progress("people", person + 1, len(tracks))
+    told = {"locomotion": {"library": space.name, "seed": seed, "frames": int(paths.rows[-1]), "clamped": clamped}}
+    return take_of(
+        clips, tracks.names, fps=fps, start_times=(paths.firsts / fps).tolist(), facts={**told, **(facts or {})}
+    )
+
+
+def _drawn(names: tuple[str, ...], styles: int, seed: int) -> tuple[IntArray, FloatArray]:
+    """Return the style and the first phase of each person; (C,) each."""
+    draws = [np.random.default_rng([seed, crc32(name.encode())]) for name in names]
+    return np.array([int(d.integers(styles)) for d in draws], dtype=np.int64), np.array([d.random() for d in draws])
+
+
+def _at_rows(tracks: Trajectories, paths: SteeredPaths, values: FloatArray) -> FloatArray:
+    """Return values of the rows of tracks (N,) at the rows of paths (R,)."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.shape != tracks.headings.shape or not np.isfinite(given).all() or (given < 0.0).any() or (given > 1.0).any():
+        raise CrowdError(f"close has shape {given.shape}; give a number 0 to 1 for each of {len(tracks.headings)} rows")
+    parts = [
+        np.interp(
+            (paths.firsts[c] + np.arange(paths.rows[c + 1] - paths.rows[c])) / paths.fps,
+            tracks.times(c),
+            given[tracks.rows(c)],
+        )
+        for c in range(len(tracks))
+    ]
+    return np.concatenate(parts)
+
+
+def _performed(
+    space: LocomotionSpace,
+    paths: SteeredPaths,
+    person: int,
+    style: int,
+    phase: float,
+    near: FloatArray,
+    names: tuple[str, ...],
+) -> tuple[Clip, FloatArray]:
+    """Return the clip of one person, and by which factors its velocities lie outside of the space (F,)."""
+    rows = slice(int(paths.rows[person]), int(paths.rows[person + 1]))
+    path = np.ascontiguousarray(paths.path[rows])
+    frames = len(path)
+    steps, corners = np.zeros((frames, _feet_kernels.STEP_COLUMNS)), np.zeros((frames, 4), dtype=np.int64)
+    beyond = np.ones(frames)
+    leg = float(space.rig.lengths.sum(axis=1).mean())
+    _feet_kernels.follow_paths(
+        np.array([0, frames], dtype=np.int64), np.array([style], dtype=np.int64), np.array([phase]), path,
+        np.ascontiguousarray(paths.velocity[rows]), paths.fps, space.simplices, space.neighbors, space.transforms,
+        space.hull, space.traits, leg, steps, corners, beyond,
+    )  # fmt: skip
+    steps[:, _feet_kernels.STEP_CLOSE] = near[rows]
+    styles = np.full(frames, style, dtype=np.int64)
+    drops = np.zeros(frames)
+    _, _, _, needs = posed(space, styles, steps, corners, drops)
+    drops = _eased(needs, paths.fps)
+    roots, local, down, _ = posed(space, styles, steps, corners, drops)
+    contacts = np.zeros((frames, len(space.rig.skeleton.contact_points)), dtype=bool)
+    for column, flags in zip(space.rig.columns.ravel(), down.T, strict=True):
+        if column >= 0:
+            contacts[:, column] = flags
+    turns = local.astype(np.float64)
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+    return Clip(space.rig.skeleton, roots, turns, paths.fps, names[person], contacts), beyond
+
+
+def _eased(needs: FloatArray, fps: float) -> FloatArray:
+    """Return how much lower a pelvis is (F,): nowhere less than legs need, and without jerks."""
+    reach = max(int(round(2.0 * _DROP_S * fps)), 1)
+    widest = scipy.ndimage.maximum_filter1d(needs, 2 * reach + 1, mode="nearest")
+    out: FloatArray = np.maximum(scipy.ndimage.gaussian_filter1d(widest, _DROP_S * fps, mode="nearest"), 0.0)
+    return out
+
+
+def posed(
+    space: LocomotionSpace,
+    styles: IntArray,
+    steps: FloatArray,
+    corners: IntArray,
+    drops: FloatArray,
+    settle: float = 0.0,
+    threads: int = 1,
+) -> tuple[FloatArray, SingleArray, BoolArray, FloatArray]:
+    """Return root positions (N, 3), local rotations (N, J, 4), contacts (N, 6) and what legs need (N,) of rows."""
+    count, rig = len(steps), space.rig
+    roots, needs = np.empty((count, 3)), np.empty(count)
+    local, down = np.empty((count, len(rig.skeleton), 4), dtype=np.float32), np.empty((count, 6), dtype=np.bool_)
+
+    def part(low: int, high: int) -> None:
+        _pose_kernels.pose_bodies(
+            low, high, styles, steps, corners, drops, space.poses, space.sources, space.rest, IDLE_FPS,
+            rig.skeleton.parents, rig.skeleton.offsets, rig.legs, rig.paths, rig.lengths, rig.frames, rig.above,
+            rig.feet, rig.tucked_joints, rig.tucked, settle, roots, local, down, needs,
+        )  # fmt: skip
+
+    if threads <= 1 or count < 64 * threads:
+        part(0, count)
+    else:
+        cuts = np.linspace(0, count, threads + 1).astype(int).tolist()
+        with ThreadPoolExecutor(threads) as workers:
+            list(workers.map(part, cuts[:-1], cuts[1:]))
+    return roots, local, down, needs
+
+

@@ -1,0 +1,146 @@
+"""Tracks made ready for bodies: positions at the rate of the take, which way trunks face, and speeds in their frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.crowd.trajectories import Trajectories
+
+SMOOTHING_S = 0.12
+"""Standard deviation of the smoothing of positions [s]."""
+SPEED_S = 0.10
+"""Standard deviation of the smoothing of speeds [s]."""
+_WAYS = ((0.45, 1.0), (1.6, 0.25), (5.0, 0.05))
+"""Time scales [s] on which the way that somebody goes is looked at, and how much each counts."""
+_STILL = 0.02
+"""Whose way is slower than this on all scales [m/s] faces wherever it faced."""
+_HEADING_S = 0.22
+"""Standard deviation of the smoothing of headings that come from the way [s]."""
+_NEAR, _FAR = 0.50, 0.85
+"""Distances to the next person at which arms are wholly tucked, and hang freely [m]."""
+_CLOSE_S = 0.35
+"""Standard deviation of the smoothing of how near others are [s]."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SteeredPaths:
+    """What bodies are asked to do, at the rate of the take; the rows of a person lie in one run."""
+
+    fps: float
+    firsts: IntArray
+    """Number of the first frame of each person on the clock of the take; (C,)."""
+    rows: IntArray
+    """First row of each person, and the number of rows; (C + 1,)."""
+    path: FloatArray
+    """Planar poses x, y [m], heading [rad], which does not jump; (R, 3)."""
+    velocity: FloatArray
+    """Forward, sideways [m/s] and turn [rad/s]; (R, 3)."""
+
+
+def steered(tracks: Trajectories, fps: float, smoothing: float = SMOOTHING_S) -> SteeredPaths:
+    """Return smooth paths with headings, at a rate of frames.
+
+    Args:
+        tracks: where people are.
+        fps: rate of the result [Hz].
+        smoothing: standard deviation of the smoothing of positions [s].
+    """
+    firsts, counts, paths, speeds = [], [], [], []
+    for person in range(len(tracks)):
+        rows, times = tracks.rows(person), tracks.times(person)
+        begin = int(np.ceil(times[0] * fps - 1e-6))
+        end = max(int(np.floor(times[-1] * fps + 1e-6)), begin + 1)
+        at = np.arange(begin, end + 1) / fps
+        place = np.column_stack([np.interp(at, times, tracks.positions[rows, i]) for i in range(2)])
+        place = smooth(place, smoothing * fps)
+        heading = _headings(tracks.headings[rows], times, at, place, fps)
+        firsts.append(begin)
+        counts.append(len(at))
+        path = np.column_stack([place, heading])
+        paths.append(path)
+        speeds.append(_speeds(path, fps))
+    return SteeredPaths(
+        fps=fps,
+        firsts=np.array(firsts, dtype=np.int64),
+        rows=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        path=np.concatenate([*paths, np.empty((0, 3))]),
+        velocity=np.concatenate([*speeds, np.empty((0, 3))]),
+    )
+
+
+def smooth(values: FloatArray, sigma: float) -> FloatArray:
+    """Return values (F, ...) smoothed along frames; ends go on as they came, so that nobody slows down there."""
+    frames = len(values)
+    if sigma < 0.2 or frames < 3:
+        return values.copy()
+    pad = min(int(4.0 * sigma) + 1, frames - 1)
+    before = 2.0 * values[0] - values[pad:0:-1]
+    after = 2.0 * values[-1] - values[-2 : -pad - 2 : -1]
+    whole = np.concatenate([before, values, after])
+    out: FloatArray = scipy.ndimage.gaussian_filter1d(whole, sigma, axis=0, mode="nearest")[pad : pad + frames]
+    return out
+
+
+def _headings(known: FloatArray, times: FloatArray, at: FloatArray, place: FloatArray, fps: float) -> FloatArray:
+    """Return which way a trunk faces [rad] (F,): as given where it is known, else the way that it goes."""
+    velocity = np.gradient(place, axis=0) * fps if len(place) > 1 else np.zeros_like(place)
+    way = np.zeros_like(velocity)
+    for seconds, share in _WAYS:
+        way += share * scipy.ndimage.gaussian_filter1d(velocity, seconds * fps, axis=0, mode="nearest")
+    goes = np.flatnonzero(np.hypot(way[:, 0], way[:, 1]) > _STILL)
+    given = np.flatnonzero(np.isfinite(known))
+    if len(goes):
+        angles = np.unwrap(np.arctan2(way[goes, 1], way[goes, 0]))
+        found = np.interp(np.arange(len(at)), goes, angles)
+    else:
+        found = np.full(len(at), known[given[0]] if len(given) else 0.0)
+    found = smooth(found, _HEADING_S * fps)
+    if len(given) == 0:
+        return found
+    told = np.interp(at, times[given], np.unwrap(known[given]))
+    gaps = np.interp(at, times, np.isfinite(known).astype(np.float64))
+    share = scipy.ndimage.gaussian_filter1d(gaps, 0.2 * fps, mode="nearest") if len(given) < len(known) else gaps
+    return smooth(told + (1.0 - share) * planar.wrap_angle(found - told), 0.05 * fps)
+
+
+def _speeds(path: FloatArray, fps: float) -> FloatArray:
+    """Return forward, sideways [m/s] and turn [rad/s] of planar poses (F, 3)."""
+    rates = np.gradient(path, axis=0) * fps
+    rates = smooth(rates, SPEED_S * fps)
+    cosine, sine = np.cos(path[:, 2]), np.sin(path[:, 2])
+    return np.column_stack(
+        [cosine * rates[:, 0] + sine * rates[:, 1], cosine * rates[:, 1] - sine * rates[:, 0], rates[:, 2]]
+    )
+
+
+def closeness(paths: SteeredPaths) -> FloatArray:
+    """Return how near the next person is in every row, 0 (far) to 1 (they touch); (R,)."""
+    lengths = np.diff(paths.rows)
+    who = np.repeat(np.arange(len(lengths)), lengths)
+    frame = np.arange(len(who)) - np.repeat(paths.rows[:-1], lengths) + np.repeat(paths.firsts, lengths)
+    out = np.zeros(len(who))
+    stride = max(int(paths.fps / 6.0), 1)
+    order = np.argsort(frame, kind="stable")
+    cuts = np.flatnonzero(np.diff(frame[order])) + 1
+    known = np.zeros(len(who), dtype=bool)
+    ends = np.zeros(len(who), dtype=bool)
+    ends[paths.rows[:-1]] = ends[paths.rows[1:] - 1] = True
+    for rows in np.split(order, cuts):
+        if len(rows) == 0 or (frame[rows[0]] % stride and not ends[rows].any()):
+            continue
+        known[rows] = True
+        if len(rows) > 1:
+            places = paths.path[rows, :2]
+            apart = scipy.spatial.cKDTree(places).query(places, 2)[0][:, 1]
+            out[rows] = np.clip((_FAR - apart) / (_FAR - _NEAR), 0.0, 1.0)
+    for c in range(len(lengths)):
+        rows = np.arange(paths.rows[c], paths.rows[c + 1])
+        own = rows[known[rows]]
+        filled = np.interp(rows, own, out[own])
+        out[rows] = scipy.ndimage.gaussian_filter1d(filled, _CLOSE_S * paths.fps, mode="nearest")
+    return out
