@@ -248,7 +248,7 @@ def _advance(
     state[s, CELL] = cell
     rate = _trait(traits, style, corners, steps, n, RATE) * beyond
     speed = np.sqrt(forward * forward + aside * aside)
-    heading, move, reach = path[int(at), 2], rate * dt, 0.56 * leg
+    heading, move, reach = path[int(at), 2], rate * dt, 0.42 * leg
     held, wanted = False, False
     for k in range(2):
         foot, other = FOOT + k * FOOT_WIDTH, FOOT + (1 - k) * FOOT_WIDTH

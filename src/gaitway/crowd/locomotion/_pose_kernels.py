@@ -143,7 +143,9 @@ def _blended(
 
 
 @kernel(inner=True)
-def _ankle(steps: FloatArray, n: int, out: int, pitch: float, foot: FloatArray, k: int) -> tuple[float, float, float, float]:
+def _ankle(
+    steps: FloatArray, n: int, out: int, pitch: float, foot: FloatArray, k: int
+) -> tuple[float, float, float, float]:
     """Return the ankle (x, y, z) and the yaw of a foot with this pitch: on its place, or between two."""
     along, up = rolled(pitch, foot[k])
     yaw = steps[n, out + HERE + 2]

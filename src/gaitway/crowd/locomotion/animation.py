@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import CrowdError
 from gaitway.core.progress import Progress, silent
-from gaitway.crowd.locomotion import _feet_kernels, _pose_kernels
-from gaitway.crowd.locomotion.sources import IDLE_FPS
+from gaitway.crowd.locomotion import _feet_kernels
+from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
 from gaitway.crowd.locomotion.steering import SMOOTHING_S, SteeredPaths, closeness, steered
 from gaitway.crowd.trajectories import Trajectories
@@ -96,7 +95,12 @@ def _drawn(names: tuple[str, ...], styles: int, seed: int) -> tuple[IntArray, Fl
 def _at_rows(tracks: Trajectories, paths: SteeredPaths, values: FloatArray) -> FloatArray:
     """Return values of the rows of tracks (N,) at the rows of paths (R,)."""
     given = np.asarray(values, dtype=np.float64)
-    if given.shape != tracks.headings.shape or not np.isfinite(given).all() or (given < 0.0).any() or (given > 1.0).any():
+    if (
+        given.shape != tracks.headings.shape
+        or not np.isfinite(given).all()
+        or (given < 0.0).any()
+        or (given > 1.0).any()
+    ):
         raise CrowdError(f"close has shape {given.shape}; give a number 0 to 1 for each of {len(tracks.headings)} rows")
     parts = [
         np.interp(
@@ -124,25 +128,24 @@ def _performed(
     frames = len(path)
     steps, corners = np.zeros((frames, _feet_kernels.STEP_COLUMNS)), np.zeros((frames, 4), dtype=np.int64)
     beyond = np.ones(frames)
-    leg = float(space.rig.lengths.sum(axis=1).mean())
     _feet_kernels.follow_paths(
         np.array([0, frames], dtype=np.int64), np.array([style], dtype=np.int64), np.array([phase]), path,
         np.ascontiguousarray(paths.velocity[rows]), paths.fps, space.simplices, space.neighbors, space.transforms,
-        space.hull, space.traits, leg, steps, corners, beyond,
+        space.hull, space.traits, space.rig.leg, steps, corners, beyond,
     )  # fmt: skip
     steps[:, _feet_kernels.STEP_CLOSE] = near[rows]
     styles = np.full(frames, style, dtype=np.int64)
     drops = np.zeros(frames)
-    _, _, _, needs = posed(space, styles, steps, corners, drops)
+    needs = posed(space, styles, steps, corners, drops).needs
     drops = _eased(needs, paths.fps)
-    roots, local, down, _ = posed(space, styles, steps, corners, drops)
+    poses = posed(space, styles, steps, corners, drops)
     contacts = np.zeros((frames, len(space.rig.skeleton.contact_points)), dtype=bool)
-    for column, flags in zip(space.rig.columns.ravel(), down.T, strict=True):
+    for column, flags in zip(space.rig.columns.ravel(), poses.down.T, strict=True):
         if column >= 0:
             contacts[:, column] = flags
-    turns = local.astype(np.float64)
+    turns = poses.rotations.astype(np.float64)
     turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-    return Clip(space.rig.skeleton, roots, turns, paths.fps, names[person], contacts), beyond
+    return Clip(space.rig.skeleton, poses.roots, turns, paths.fps, names[person], contacts), beyond
 
 
 def _eased(needs: FloatArray, fps: float) -> FloatArray:
@@ -151,35 +154,3 @@ def _eased(needs: FloatArray, fps: float) -> FloatArray:
     widest = scipy.ndimage.maximum_filter1d(needs, 2 * reach + 1, mode="nearest")
     out: FloatArray = np.maximum(scipy.ndimage.gaussian_filter1d(widest, _DROP_S * fps, mode="nearest"), 0.0)
     return out
-
-
-def posed(
-    space: LocomotionSpace,
-    styles: IntArray,
-    steps: FloatArray,
-    corners: IntArray,
-    drops: FloatArray,
-    settle: float = 0.0,
-    threads: int = 1,
-) -> tuple[FloatArray, SingleArray, BoolArray, FloatArray]:
-    """Return root positions (N, 3), local rotations (N, J, 4), contacts (N, 6) and what legs need (N,) of rows."""
-    count, rig = len(steps), space.rig
-    roots, needs = np.empty((count, 3)), np.empty(count)
-    local, down = np.empty((count, len(rig.skeleton), 4), dtype=np.float32), np.empty((count, 6), dtype=np.bool_)
-
-    def part(low: int, high: int) -> None:
-        _pose_kernels.pose_bodies(
-            low, high, styles, steps, corners, drops, space.poses, space.sources, space.rest, IDLE_FPS,
-            rig.skeleton.parents, rig.skeleton.offsets, rig.legs, rig.paths, rig.lengths, rig.frames, rig.above,
-            rig.feet, rig.tucked_joints, rig.tucked, settle, roots, local, down, needs,
-        )  # fmt: skip
-
-    if threads <= 1 or count < 64 * threads:
-        part(0, count)
-    else:
-        cuts = np.linspace(0, count, threads + 1).astype(int).tolist()
-        with ThreadPoolExecutor(threads) as workers:
-            list(workers.map(part, cuts[:-1], cuts[1:]))
-    return roots, local, down, needs
-
-

@@ -25,7 +25,7 @@ PHASES = 32
 """Poses of a cycle."""
 SHARES = 13
 """Samples of what a foot does in a stance or a swing."""
-LEAST_LIFT = 0.02
+LEAST_LIFT = 0.045
 """How high a foot is carried at least in the middle of its swing [m]."""
 
 
@@ -102,7 +102,7 @@ def measured_cycle(clip: Clip, rig: BodyRig, name: str) -> GaitCycle | None:
         swing[k, 0], swing[k, -1] = stance[k, -1], stance[k, 0]
         height = np.interp(np.linspace(off, again, SHARES), rows, foot[:, 2] - flat[:, 1] - rig.feet[k, 8])
         height -= np.linspace(height[0], height[-1], SHARES)
-        lifts[k] = np.maximum(height, LEAST_LIFT * bump(np.linspace(0.0, 1.0, SHARES)))
+        lifts[k] = np.maximum(height, LEAST_LIFT * bump(np.linspace(0.0, 1.0, SHARES), 2.0, 2.0))
     duty = np.array([(left_off - a) / period, (right_off - r) / period])
     return GaitCycle(
         name=name, velocity=velocity, rate=1.0 / seconds, duty=duty, poses=poses, sway=sway, prints=prints,
@@ -138,7 +138,9 @@ def _sampled(clip: Clip, at: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return local rotations (N, J, 4) and root positions (N, 3) between frames."""
     low = np.minimum(at.astype(np.int64), len(clip) - 2)
     share = at - low
-    turns = rotations.slerp(clip.rotations[low], clip.rotations[low + 1], np.broadcast_to(share[:, None], (len(at), len(clip.skeleton))))
+    turns = rotations.slerp(
+        clip.rotations[low], clip.rotations[low + 1], np.broadcast_to(share[:, None], (len(at), len(clip.skeleton)))
+    )
     roots = clip.root_positions[low] + share[:, None] * (clip.root_positions[low + 1] - clip.root_positions[low])
     return turns, roots
 

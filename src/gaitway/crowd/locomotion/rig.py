@@ -17,8 +17,8 @@ from gaitway.motion.skeleton import Skeleton
 SIDES = ("left", "right")
 _LEG = ("hip", "knee", "ankle")
 _TUCK = {
-    "shoulder": (1.0, 1.42, 0.10),
-    "elbow": (0.0, 0.0, 1.75),
+    "shoulder": (0.65, 1.38, 0.12),
+    "elbow": (0.0, 0.0, 1.0),
 }
 """Tucked arms: turn of the upper arm about its bone, down and forward; then the bend of the elbow, last [rad]."""
 
@@ -46,6 +46,11 @@ class BodyRig:
     """Joints of the arms that are tucked; (K,)."""
     tucked: FloatArray
     """Their local rotations when they are; (K, 4)."""
+
+    @property
+    def leg(self) -> float:
+        """Length of a leg [m], mean of both."""
+        return float(self.lengths.sum(axis=1).mean())
 
 
 def body_rig(skeleton: Skeleton) -> BodyRig:
@@ -89,7 +94,12 @@ def body_rig(skeleton: Skeleton) -> BodyRig:
         up = [int(skeleton.parents[j]) for j in (knee, ankle, toe if toe >= 0 else ankle)]
         legs.append([hip, knee, ankle, toe])
         frames.append(
-            [world[hip], world[knee], rotations.multiply(straight, world[ankle]), rotations.multiply(straight, world[toe])]
+            [
+                world[hip],
+                world[knee],
+                rotations.multiply(straight, world[ankle]),
+                rotations.multiply(straight, world[toe]),
+            ]
         )
         above.append([world[up[0]], world[up[1]], rotations.multiply(straight, world[up[2]])])
         feet.append(shape)
@@ -108,7 +118,9 @@ def body_rig(skeleton: Skeleton) -> BodyRig:
         frames=np.array(frames),
         above=np.array(above),
         feet=np.array(feet, dtype=np.float64),
-        columns=np.array([[columns.get(f"{s}_{p}", -1) for p in ("heel", "ball", "toe")] for s in SIDES], dtype=np.int64),
+        columns=np.array(
+            [[columns.get(f"{s}_{p}", -1) for p in ("heel", "ball", "toe")] for s in SIDES], dtype=np.int64
+        ),
         tucked_joints=arms,
         tucked=tucked,
     )

@@ -159,14 +159,14 @@ def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
     if size > 0.0 or velocity[2] != 0.0:  # the weight goes over the foot that stands
         phase = (np.arange(PHASES) + 0.5) / PHASES
         sway[:, 1] += 0.018 * np.sin(2.0 * np.pi * (phase - 0.08))
-        sway[:, 2] -= 0.010
+        sway[:, 2] = rest.sway[:, 2].max() + 0.002
     rate = STEP_RATE + 0.35 * min(abs(velocity[2]) / 2.6, 1.0) + 0.3 * min(size / 0.62, 1.0)
     prints = rest.prints.copy()
     apart = 0.25 * abs(velocity[1]) / rate  # feet that go aside never cross
     prints[:, 1] += [apart, -apart]
     share = np.linspace(0.0, 1.0, SHARES)
     pitch = -0.16 * bump(share, 2.0, 3.0) * np.ones((2, 1))
-    lift = (LEAST_LIFT + 0.015 * min(size + abs(velocity[2]), 1.0)) * bump(share) * np.ones((2, 1))
+    lift = (LEAST_LIFT + 0.01 * min(size + abs(velocity[2]), 1.0)) * bump(share, 2.0, 2.0) * np.ones((2, 1))
     return GaitCycle(
         name=name, velocity=np.asarray(velocity, dtype=np.float64), rate=rate, duty=np.full(2, STEP_DUTY), poses=poses,
         sway=sway, prints=prints, stance_pitch=np.zeros((2, SHARES)), swing_pitch=pitch, lift=lift,
@@ -190,7 +190,9 @@ def _drifted(cycles: Sequence[GaitCycle]) -> list[GaitCycle]:
         if abs(float(near.velocity[0]) - speed) > 0.35 * abs(speed):
             continue
         for sign in (1.0, -1.0):
-            leans = [c for c in cycles[1:] if sign * c.velocity[2] > 0.5 and abs(c.velocity[0] - near.velocity[0]) < 0.2]
+            leans = [
+                c for c in cycles[1:] if sign * c.velocity[2] > 0.5 and abs(c.velocity[0] - near.velocity[0]) < 0.2
+            ]
             out += [drifted(near, sign * aside, 0.0), drifted((leans or [near])[0], 0.0, sign * turn)]
     return out
 

@@ -215,5 +215,3 @@ def _table(poses: FloatArray, sway: FloatArray, near: FloatArray) -> SingleArray
     signed = poses * np.where(np.sum(poses * near, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     rows = np.swapaxes(signed, 1, 2).reshape(len(poses), -1)
     return np.ascontiguousarray(np.column_stack([rows, sway]), dtype=np.float32)
-
-

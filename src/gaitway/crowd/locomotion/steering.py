@@ -15,9 +15,11 @@ SMOOTHING_S = 0.12
 """Standard deviation of the smoothing of positions [s]."""
 SPEED_S = 0.10
 """Standard deviation of the smoothing of speeds [s]."""
-_WAYS = ((0.45, 1.0), (1.6, 0.25), (5.0, 0.05))
-"""Time scales [s] on which the way that somebody goes is looked at, and how much each counts."""
-_STILL = 0.02
+_WAY_S, _LONG_WAYS = 0.45, ((1.6, 0.4), (5.0, 0.4))
+"""Time scale [s] on which the way that somebody goes is looked at; longer ones, and how much each counts besides."""
+_BRISK = 0.45
+"""Slower ways than this [m/s] count less: who sways to and fro in a jam does not turn about."""
+_STILL = 0.005
 """Whose way is slower than this on all scales [m/s] faces wherever it faced."""
 _HEADING_S = 0.22
 """Standard deviation of the smoothing of headings that come from the way [s]."""
@@ -89,9 +91,11 @@ def smooth(values: FloatArray, sigma: float) -> FloatArray:
 def _headings(known: FloatArray, times: FloatArray, at: FloatArray, place: FloatArray, fps: float) -> FloatArray:
     """Return which way a trunk faces [rad] (F,): as given where it is known, else the way that it goes."""
     velocity = np.gradient(place, axis=0) * fps if len(place) > 1 else np.zeros_like(place)
-    way = np.zeros_like(velocity)
-    for seconds, share in _WAYS:
+    way: FloatArray = scipy.ndimage.gaussian_filter1d(velocity, _WAY_S * fps, axis=0, mode="nearest")
+    way *= np.minimum(np.hypot(way[:, :1], way[:, 1:]) / _BRISK, 1.0) ** 2
+    for seconds, share in _LONG_WAYS:
         way += share * scipy.ndimage.gaussian_filter1d(velocity, seconds * fps, axis=0, mode="nearest")
+    way += 0.1 * velocity.mean(axis=0)
     goes = np.flatnonzero(np.hypot(way[:, 0], way[:, 1]) > _STILL)
     given = np.flatnonzero(np.isfinite(known))
     if len(goes):
