@@ -14,8 +14,8 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.crowd.locomotion.space import DUTY, LIFT, PRINTS, RATE, STANCE, SWING, TURN_METRES
 from gaitway.crowd.locomotion.cycles import SHARES
+from gaitway.crowd.locomotion.space import DUTY, LIFT, PRINTS, RATE, STANCE, SWING, TURN_METRES
 
 PHASE, ACTIVE, IDLE, CELL, HELD = range(5)
 """Columns of `state`: phase [cycles]; how far the gait is faded in, 0 to 1; time of standing [s]; tetrahedron of the
@@ -134,7 +134,7 @@ def _profile(
 def _ahead(
     path: FloatArray, first: int, last: int, at: float, fps: float, forward: float, aside: float, turn: float
 ) -> tuple[float, float, float]:
-    """Return the planar pose at row `at` of a path, which goes on at these speeds beyond its rows `first` and `last`."""
+    """Return the planar pose at row `at` of a path that goes on at these speeds beyond rows `first` and `last`."""
     held = min(max(at, float(first)), float(last))
     low = min(int(held), last)
     after = min(low + 1, last)

@@ -41,8 +41,8 @@ def animate(
 ) -> Take:
     """Return full bodies that walk along tracks.
 
-    The root of each person is within 5 cm of its smoothed track. Planted feet stay where they stand. Who stands breathes
-    and shifts its weight; a foot steps when the root has moved or turned so far that it must follow.
+    The root of each person is within 5 cm of its smoothed track. Planted feet stay where they stand. Who stands
+    breathes and shifts its weight; a foot steps when the root has moved or turned so far that it must follow.
 
     Args:
         tracks: where people are, and which way trunks face where that is known; else they face the way that they go.
@@ -67,8 +67,8 @@ def animate(
     size = 8.0 * (4 * len(space.rig.skeleton) + 3) * frames
     if size > MOST_BYTES:
         raise CrowdError(
-            f"{len(tracks)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at {fps:g} Hz, "
-            f"more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
+            f"{len(tracks)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at "
+            f"{fps:g} Hz, more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
         )
     paths = steered(tracks, fps, smoothing)
     near = closeness(paths) if close is None else _at_rows(tracks, paths, close)
@@ -150,7 +150,7 @@ def _performed(
 
 def _eased(needs: FloatArray, fps: float) -> FloatArray:
     """Return how much lower a pelvis is (F,): nowhere less than legs need, and without jerks."""
-    reach = max(int(round(2.0 * _DROP_S * fps)), 1)
+    reach = max(round(2.0 * _DROP_S * fps), 1)
     widest = scipy.ndimage.maximum_filter1d(needs, 2 * reach + 1, mode="nearest")
     out: FloatArray = np.maximum(scipy.ndimage.gaussian_filter1d(widest, _DROP_S * fps, mode="nearest"), 0.0)
     return out

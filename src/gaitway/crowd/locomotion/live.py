@@ -1,7 +1,7 @@
 """Bodies of people who move while they are watched: plain arrays of state, all people at once.
 
-The same kernels as in `animate` move the feet and solve the legs. What lies ahead is not known here: people are taken to
-go on as they go now, and feet that were set down too far follow by a further step.
+The same kernels as in `animate` move the feet and solve the legs. What lies ahead is not known here: people are taken
+to go on as they go now, and feet that were set down too far follow by a further step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where gait cycles come from: the generator of the built-in person, the clips of any library, and what is made of them.
+"""Where gait cycles come from: the generator of the built-in person, clips of any library, and what is made of them.
 
 A library without steps aside, backward or on the spot gets them: a walk played backward is a walk backward, and who
 stands can set the feet down anywhere.
@@ -60,7 +60,7 @@ class Rest:
     """How somebody stands."""
 
     poses: FloatArray
-    """Local rotations over time at `IDLE_FPS`, the root's relative to the heading; played again and again; (I, J, 4)."""
+    """Local rotations at `IDLE_FPS`, the root's relative to the heading; played again and again; (I, J, 4)."""
     sway: FloatArray
     """Root over the middle between the feet: forward, left and up [m]; (I, 3)."""
     prints: FloatArray

@@ -1,4 +1,4 @@
-"""The space of velocities: gait cycles as points in (forward, sideways, turn) speed, joined by a Delaunay triangulation.
+"""The space of velocities: gait cycles as points in (forward, sideways, turn) speed, and their Delaunay triangulation.
 
 Any velocity lies in one tetrahedron, and its gait is the blend of the four cycles at the corners, whose weights are its
 barycentric coordinates (Pettre and Laumond, as in Esteves et al. 2006, section 3.2.2). The paper has two speeds and

@@ -1,4 +1,4 @@
-"""Tracks made ready for bodies: positions at the rate of the take, which way trunks face, and speeds in their frames."""
+"""Tracks made ready for bodies: positions at the rate of the take, which way trunks face, and their speeds."""
 
 from __future__ import annotations
 
