@@ -26,7 +26,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import CrowdError
 from gaitway.crowd.locomotion.cycles import LEAST_LIFT, PHASES, SHARES, GaitCycle, measured_cycle, standing_prints
 from gaitway.crowd.locomotion.rig import BodyRig
-from gaitway.library.behavior import Library
+from gaitway.library.behavior import Behavior, Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
@@ -51,6 +51,10 @@ _DRIFTS = ((0.32, 0.22, 1.4), (0.66, 0.29, 1.75), (1.37, 0.31, 1.9), (2.62, 0.33
 """Speed of a gait [m/s], and how fast it also goes aside [m/s] or turns [rad/s] with the same trunk."""
 _BACKWARD = 0.55
 """Speed of a walk that is played backward, as a share of its own."""
+_ALIKE = 1.0
+"""Steps of the left and of the right foot whose speeds differ by less than this in all make one stride."""
+_SLOWEST_RATE, _LIMP = 0.55, 0.12
+"""Clips with fewer cycles a second [Hz], or whose feet stand for shares that differ by more, are no steady gait."""
 _SLOWEST = 0.25
 """Clips of less than this speed [m/s] are no gait."""
 
@@ -94,14 +98,7 @@ def library_cycles(library: Library, rig: BodyRig) -> tuple[Rest, list[GaitCycle
     if not standing:
         raise CrowdError(f"library '{library.name}' has no clip to stand with; record somebody who stands for a while")
     rest = _rest([resample(c, FPS) if c.fps != FPS else c for c in standing[:4]], rig)
-    going = [
-        library.clips[c]
-        for b in library.graph.behaviors
-        if b.start == b.end and b.obstacle is None
-        for c in b.clips
-        if _goes(library.clips[c])
-    ]
-    found = clip_cycles(going, rig)
+    found = clip_cycles(_loops(library), rig)
     walks = [c for c in found if c.velocity[0] > 0.5 and abs(c.velocity[2]) < 0.3 and abs(c.velocity[1]) < 0.3]
     if not walks:
         raise CrowdError(f"library '{library.name}' has no clip of a whole stride that walks ahead; record a walk")
@@ -131,16 +128,47 @@ def style_of(library: Library) -> Style | None:
 
 
 def clip_cycles(clips: Sequence[Clip], rig: BodyRig) -> list[GaitCycle]:
-    """Return the cycles of clips that end in the pose in which they begin."""
+    """Return the cycles of clips that end in the pose in which they begin, after one stride."""
     out = []
     for clip in clips:
-        even = resample(clip, FPS) if clip.fps != FPS else clip
-        tiled = concatenate([even] * 4, overlap=False, name=clip.name)
+        tiled = concatenate([clip] * 4, overlap=False, name=clip.name)
         tiled = detect_contacts(tiled) if tiled.contacts is None else tiled
         found = measured_cycle(tiled, rig, clip.name)
-        if found is not None and 0.3 < found.rate < 3.0:
+        # who takes several strides until the pose comes again has no cycle of one stride
+        if found is None or abs(tiled.fps / found.rate - (len(clip) - 1)) > 1.5:
+            continue
+        if found.rate > _SLOWEST_RATE and abs(found.duty[0] - found.duty[1]) < _LIMP:
             out.append(found)
     return out
+
+
+def _loops(library: Library) -> list[Clip]:
+    """Return clips that go somewhere and end in the pose in which they begin, at `FPS`.
+
+    Libraries that were cut from captures have single steps, of the left and of the right foot: two that lead there and
+    back, at about the same speeds, are a stride.
+    """
+    going: list[tuple[Behavior, Clip, FloatArray]] = []
+    for behavior in library.graph.behaviors:
+        if behavior.obstacle is None and behavior.clips:
+            clip = library.clips[behavior.clips[0]]
+            even = resample(clip, FPS) if clip.fps != FPS else clip
+            path = even.planar_path()
+            speeds = planar.relative(path[0], path[-1]) / max(even.duration, 1e-6)
+            if np.hypot(speeds[0], speeds[1]) > _SLOWEST:
+                going.append((behavior, even, speeds))
+    loops = [clip for behavior, clip, _ in going if behavior.start == behavior.end]
+    for i, (one, clip, speeds) in enumerate(going):
+        back = [
+            (float(np.abs((speeds - other) * [1.0, 0.5, 0.5]).sum()), step)
+            for follower, step, other in going[i + 1 :]
+            if one.start == follower.end and one.end == follower.start and one.start != one.end
+        ]
+        if back:
+            far, step = min(back, key=lambda pair: pair[0])
+            if far < _ALIKE:
+                loops.append(concatenate([clip, step], overlap=False, name=f"{clip.name}+{step.name}"))
+    return loops
 
 
 def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
@@ -257,8 +285,3 @@ def _rest(clips: Sequence[Clip], rig: BodyRig) -> Rest:
     turns = np.concatenate(poses)
     turns *= np.where(np.sum(turns * turns[:1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     return Rest(poses=turns, sway=np.concatenate(sway), prints=prints)
-
-
-def _goes(clip: Clip) -> bool:
-    move = clip.root_positions[-1, :2] - clip.root_positions[0, :2]
-    return float(np.hypot(*move)) / max(clip.duration, 1e-6) > _SLOWEST
