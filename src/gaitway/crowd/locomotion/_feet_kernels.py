@@ -126,8 +126,15 @@ def _profile(
     at = min(max(share, 0.0), 1.0) * (SHARES - 1)
     low = min(int(at), SHARES - 2)
     t = at - low
-    first = _trait(traits, style, corners, steps, n, column + low)
-    return first + t * (_trait(traits, style, corners, steps, n, column + low + 1) - first)
+    b = _trait(traits, style, corners, steps, n, column + low)
+    c = _trait(traits, style, corners, steps, n, column + low + 1)
+    a = _trait(traits, style, corners, steps, n, column + low - 1) if low > 0 else 2.0 * b - c
+    d = _trait(traits, style, corners, steps, n, column + low + 2) if low < SHARES - 2 else 2.0 * c - b
+    first, last = 0.5 * (c - a), 0.5 * (d - b)
+    # a cubic without corners at the samples; where both ends are 0 it is 0
+    if b == 0.0 and c == 0.0:
+        return 0.0
+    return b + t * (first + t * (3.0 * (c - b) - 2.0 * first - last + t * (2.0 * (b - c) + first + last)))
 
 
 @kernel(inner=True)
@@ -248,8 +255,8 @@ def _advance(
     state[s, CELL] = cell
     rate = _trait(traits, style, corners, steps, n, RATE) * beyond
     speed = np.sqrt(forward * forward + aside * aside)
-    heading, move, reach = path[int(at), 2], rate * dt, 0.42 * leg
-    held, wanted = False, False
+    heading, move, reach = path[int(at), 2], rate * dt, 0.40 * leg
+    held, wanted, lifted = False, False, -1
     for k in range(2):
         foot, other = FOOT + k * FOOT_WIDTH, FOOT + (1 - k) * FOOT_WIDTH
         duty = _trait(traits, style, corners, steps, n, DUTY + k)
@@ -279,7 +286,8 @@ def _advance(
             else:
                 go = (need > NEED or need2 > 1.5 * NEED) and state[s, ACTIVE] >= READY
         if go:
-            state[s, foot + SWUNG] = 0.0
+            state[s, foot + SWUNG] = max(place + move - duty, 0.0) / (1.0 - duty)
+            lifted = k
             state[s, foot + TO_X], state[s, foot + TO_Y], state[s, foot + TO_YAW] = x, y, yaw
         else:
             held = True
@@ -293,10 +301,12 @@ def _advance(
         duty = _trait(traits, style, corners, steps, n, DUTY + k)
         place = state[s, PHASE] - 0.5 * k
         place -= np.floor(place)
+        if k == lifted:
+            continue
         if state[s, foot + SWUNG] >= 0.0:
             left = 1.0 - place
             if move >= left:  # it lands
-                state[s, foot + SWUNG], state[s, foot + STOOD] = -1.0, 0.0
+                state[s, foot + SWUNG], state[s, foot + STOOD] = -1.0, min((move - left) / duty, 0.2)
                 for i in range(3):
                     state[s, foot + FROM_X + i] = state[s, foot + TO_X + i]
             else:

@@ -31,8 +31,8 @@ from gaitway.crowd.locomotion._feet_kernels import (
     _wrapped,
 )
 
-STRAIGHT = 0.996
-"""Longest leg, as a share of the straight one."""
+STRAIGHT, LANDING = 0.996, 0.982
+"""Longest leg that pushes off, and that swings or lands, as shares of the straight one."""
 TRAILING = 0.988
 """A standing leg that is longer than this raises its heel, as a share of the straight one."""
 TOES_FLAT, TOE_SHARE, ANKLE = 6, 7, 8
@@ -260,7 +260,8 @@ def pose_bodies(
             pitches[k] = pitch
             ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
             flat = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)
-            lack = max(lack, hz - az - np.sqrt((STRAIGHT * length) ** 2 - flat))
+            longest = (LANDING + late * (STRAIGHT - LANDING)) * length
+            lack = max(lack, hz - az - np.sqrt(longest**2 - flat))
         needs[n] = lack
         if settle > 0.0:
             drops[n] += (settle if lack > drops[n] else 0.35 * settle) * (lack - drops[n])

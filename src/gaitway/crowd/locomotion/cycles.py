@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.cast.curves import bump
+from gaitway.cast.curves import bump, plateau
 from gaitway.cast.person.gait._kernels import rolled
 from gaitway.cast.person.gait.foot_roll import foot_target, rest_flat
 from gaitway.core import planar, rotations
@@ -102,6 +102,7 @@ def measured_cycle(clip: Clip, rig: BodyRig, name: str) -> GaitCycle | None:
         swing[k, 0], swing[k, -1] = stance[k, -1], stance[k, 0]
         height = np.interp(np.linspace(off, again, SHARES), rows, foot[:, 2] - flat[:, 1] - rig.feet[k, 8])
         height -= np.linspace(height[0], height[-1], SHARES)
+        height *= plateau(np.linspace(0.0, 1.0, SHARES), 0.0, 0.35, 0.65, 1.0)  # it leaves and meets the floor gently
         lifts[k] = np.maximum(height, LEAST_LIFT * bump(np.linspace(0.0, 1.0, SHARES), 2.0, 2.0))
     duty = np.array([(left_off - a) / period, (right_off - r) / period])
     return GaitCycle(

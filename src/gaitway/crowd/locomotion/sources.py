@@ -33,7 +33,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample
 
-IDLE_FPS = 15.0
+IDLE_FPS = 30.0
 """Rate at which standing is sampled [Hz]."""
 _IDLE_SECONDS = (9.0, 7.0, 8.0)
 STEP_RATE, STEP_DUTY = 0.72, 0.68
@@ -276,7 +276,7 @@ def _rest(clips: Sequence[Clip], rig: BodyRig) -> Rest:
     poses, sway = [], []
     for clip in clips:
         _, frame = standing_prints(clip, rig)
-        at = np.arange(0.0, len(clip) - 1.5, FPS / IDLE_FPS).astype(np.int64)
+        at = np.arange(len(clip) - 1)  # the last frame is the first one of the next clip
         local = clip.rotations[at].copy()
         local[:, 0] = rotations.multiply(rotations.from_yaw(-frame[2]), local[:, 0])
         places = np.column_stack([clip.root_positions[at, :2], np.full(len(at), frame[2])])
