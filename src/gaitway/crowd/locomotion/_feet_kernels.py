@@ -346,13 +346,13 @@ def _shown(
             stood = state[s, foot + STOOD]
             steps[n, out + ACROSS], steps[n, out + RISE], steps[n, out + NEAR] = -1.0, 0.0, 1.0
             steps[n, out + PITCH] = _profile(traits, style, corners, steps, n, STANCE + k * SHARES, stood)
-            steps[n, out + LATE] = _smooth((stood - 0.3) / 0.3)
+            steps[n, out + LATE] = _smooth((stood - 0.3) / 0.3) * _smooth(state[s, ACTIVE])
         else:
             steps[n, out + ACROSS] = _smooth(share)
             steps[n, out + RISE] = _profile(traits, style, corners, steps, n, LIFT + k * SHARES, share)
             steps[n, out + PITCH] = _profile(traits, style, corners, steps, n, SWING + k * SHARES, share)
             steps[n, out + NEAR] = max(1.0 - _smooth(share / 0.4), _smooth((share - 0.6) / 0.4))
-            steps[n, out + LATE] = 1.0 - _smooth(share / 0.6)
+            steps[n, out + LATE] = (1.0 - _smooth(share / 0.6)) * _smooth(state[s, ACTIVE])
 
 
 @kernel(inner=True, shared=True)

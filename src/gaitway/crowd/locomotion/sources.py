@@ -44,15 +44,18 @@ _BACKS = (-0.34, -0.79, -1.06)
 """Speeds of the person's straight cycles [m/s]."""
 _TURNS = ((0.68, 0.83), (1.31, 0.86), (2.52, 0.94))
 """Speed [m/s] and turn rate [rad/s] of its turning cycles, to both sides."""
-_SIDE_SPEEDS = (0.27, 0.62)
-_SPOT_TURNS = (0.9, 2.6)
-"""Sideways speeds [m/s] and turn rates on the spot [rad/s] of steps that are made from rest."""
+_SIDE_SPEED, _SPOT_TURN = 0.62, 2.6
+"""Sideways speed [m/s] and turn rate on the spot [rad/s] of steps that are made from rest."""
+_FAST_SIDE = 1.55
+"""Speed of the fastest walk aside, as a multiple of the clip that it is made of."""
 _DRIFTS = ((0.32, 0.22, 1.4), (0.66, 0.29, 1.75), (1.37, 0.31, 1.9), (2.62, 0.33, 2.1), (-0.34, 0.21, 1.1))
 """Speed of a gait [m/s], and how fast it also goes aside [m/s] or turns [rad/s] with the same trunk."""
 _BACKWARD = 0.55
 """Speed of a walk that is played backward, as a share of its own."""
 _ALIKE = 1.0
 """Steps of the left and of the right foot whose speeds differ by less than this in all make one stride."""
+_NEARLY = 0.25
+"""Velocities that differ by less are nearly the same [m/s]; a turn of 1 rad/s counts for 0.4."""
 _SLOWEST_RATE, _LIMP = 0.55, 0.12
 """Clips with fewer cycles a second [Hz], or whose feet stand for shares that differ by more, are no steady gait."""
 _SLOWEST = 0.25
@@ -82,7 +85,7 @@ def person_cycles(style: Style, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
             cycles += _generated(style, rig, speed, sign * turn)
     sides = load_cast("person", style=style, behaviors=("side_left_walk", "side_right_walk"))
     cycles += clip_cycles(list(sides.clips.values()), rig)
-    return rest, [*cycles, *_made(rest), *_drifted(cycles)]
+    return rest, [*cycles, *_made(rest, cycles), *_drifted(cycles)]
 
 
 def library_cycles(library: Library, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
@@ -98,11 +101,11 @@ def library_cycles(library: Library, rig: BodyRig) -> tuple[Rest, list[GaitCycle
     if not standing:
         raise CrowdError(f"library '{library.name}' has no clip to stand with; record somebody who stands for a while")
     rest = _rest([resample(c, FPS) if c.fps != FPS else c for c in standing[:4]], rig)
-    found = clip_cycles(_loops(library), rig)
+    found = _apart(clip_cycles(_loops(library), rig))
     walks = [c for c in found if c.velocity[0] > 0.5 and abs(c.velocity[2]) < 0.3 and abs(c.velocity[1]) < 0.3]
     if not walks:
         raise CrowdError(f"library '{library.name}' has no clip of a whole stride that walks ahead; record a walk")
-    made = [*_made(rest)]
+    made = _made(rest, found)
     if not any(c.velocity[0] < -0.2 for c in found):
         made += [backward(min(walks, key=lambda c: abs(float(c.velocity[0]) - 1.2)))]
     cycles = [made_step(rest, np.zeros(3), "stand"), *found, *made]
@@ -140,6 +143,18 @@ def clip_cycles(clips: Sequence[Clip], rig: BodyRig) -> list[GaitCycle]:
         if found.rate > _SLOWEST_RATE and abs(found.duty[0] - found.duty[1]) < _LIMP:
             out.append(found)
     return out
+
+
+def _apart(cycles: Sequence[GaitCycle]) -> list[GaitCycle]:
+    """Return cycles that differ in their velocities; of two that hardly do, the first.
+
+    Between takes of nearly one velocity, a blend would change from one to the other at every breath.
+    """
+    kept: list[GaitCycle] = []
+    for cycle in cycles:
+        if all(np.linalg.norm((cycle.velocity - other.velocity) * [1.0, 1.0, 0.4]) > _NEARLY for other in kept):
+            kept.append(cycle)
+    return kept
 
 
 def _loops(library: Library) -> list[Clip]:
@@ -245,11 +260,19 @@ def backward(cycle: GaitCycle) -> GaitCycle:
     )
 
 
-def _made(rest: Rest) -> list[GaitCycle]:
-    steps = [(0.0, sign * speed, 0.0) for speed in _SIDE_SPEEDS for sign in (1.0, -1.0)]
-    steps += [(0.0, 0.0, sign * turn) for turn in _SPOT_TURNS for sign in (1.0, -1.0)]
+def _made(rest: Rest, found: Sequence[GaitCycle]) -> list[GaitCycle]:
+    """Return steps that are made from rest, of ways in which no cycle leads."""
+    steps = [(0.0, 0.0, sign * _SPOT_TURN) for sign in (1.0, -1.0)]
     steps += [(0.13, 0.0, 0.0), (-0.15, 0.0, 0.0)]
-    return [made_step(rest, np.array(v), f"step {v[0]:g} {v[1]:g} {v[2]:g}") for v in steps]
+    faster = []
+    for sign in (1.0, -1.0):
+        aside = [c for c in found if sign * c.velocity[1] > 0.3 and abs(c.velocity[0]) < 0.15]
+        if aside:
+            speed = (_FAST_SIDE - 1.0) * float(aside[0].velocity[1])
+            faster.append(replace(drifted(aside[0], speed, 0.0), rate=1.2 * aside[0].rate))
+        else:
+            steps.append((0.0, sign * _SIDE_SPEED, 0.0))
+    return [*(made_step(rest, np.array(v), f"step {v[0]:g} {v[1]:g} {v[2]:g}") for v in steps), *faster]
 
 
 def _generated(style: Style, rig: BodyRig, speed: float, turn: float) -> list[GaitCycle]:

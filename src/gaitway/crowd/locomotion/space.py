@@ -27,7 +27,7 @@ from gaitway.library.behavior import Library
 
 TURN_METRES = 0.4
 """How many m/s a turn of 1 rad/s counts for in the triangulation."""
-MOST_SWAY = 0.035
+MOST_SWAY = 0.038
 """Farthest that a root sways from the middle line [m]; what goes farther is scaled down."""
 RATE, DUTY, PRINTS, STANCE, SWING, LIFT = 0, 1, 3, 9, 9 + 2 * SHARES, 9 + 4 * SHARES
 TRAITS = 9 + 6 * SHARES
@@ -142,7 +142,7 @@ def space_of(
     own = sorted(set(first.values()))
     sources = np.array([own.index(first[id(c.poses)]) for c in chosen[0]], dtype=np.int64)
     longest = max(len(rest.poses) for rest, _ in people)
-    still = [_table(rest.poses, rest.sway, rest.poses[0]) for rest, _ in people]
+    still = [_table(rest.poses, _calmed(rest.sway), rest.poses[0]) for rest, _ in people]
     return LocomotionSpace(
         name=name,
         rig=rig,
@@ -202,12 +202,9 @@ def _traits(cycle: GaitCycle) -> FloatArray:
 
 
 def _calmed(sway: FloatArray) -> FloatArray:
-    """Return a sway (PHASES, 3) that goes no farther than `MOST_SWAY` from its middle on the floor plan."""
-    middle = sway.mean(axis=0)
-    farthest = float(np.hypot(*(sway - middle)[:, :2].T).max())
-    out = sway.copy()
-    out[:, :2] = middle[:2] + (sway - middle)[:, :2] * min(MOST_SWAY / max(farthest, 1e-9), 1.0)
-    return out
+    """Return a sway (N, 3) that goes no farther than `MOST_SWAY` on the floor plan."""
+    farthest = float(np.hypot(sway[:, 0], sway[:, 1]).max())
+    return np.asarray(sway * [*([min(MOST_SWAY / max(farthest, 1e-9), 1.0)] * 2), 1.0])
 
 
 def _table(poses: FloatArray, sway: FloatArray, near: FloatArray) -> SingleArray:
