@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.shared_data import MOCAP
 
 from gaitway.audit import audit_take
 from gaitway.core import planar
@@ -15,7 +16,6 @@ from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import contact_slip, stances
 from gaitway.take.model import Take
-from tests.shared_data import MOCAP
 
 FPS = 25.0
 PEDESTRIANS = MOCAP.parent / "pedestrians"
@@ -187,7 +187,7 @@ def test_who_sways_in_a_jam_does_not_turn_about() -> None:
 
 
 def test_the_same_seed_is_the_same_take_and_another_one_is_not() -> None:
-    walk = joined(FPS, ["a", "b"], [0, 0], [line((1.2, 0.0), 2.0), line((1.2, 0.0), 2.0) + [0.0, 3.0]])
+    walk = joined(FPS, ["a", "b"], [0, 0], [line((1.2, 0.0), 2.0), line((1.2, 0.0), 2.0) + np.array([0.0, 3.0])])
     space = person_space(("neutral", "style-6"))
     one, two, other = (animate(walk, space, seed) for seed in (4, 4, 5))
     for a, b, c in zip(one.clips, two.clips, other.clips, strict=True):
@@ -207,7 +207,7 @@ def test_arms_are_tucked_when_somebody_is_near() -> None:
         hands.append((np.ptp(wrists[..., 1].mean(axis=1)), np.abs(wrists[..., 1]).max(), np.ptp(wrists[:, 0, 0])))
     assert hands[1][1] < hands[0][1] - 0.03  # narrower
     assert hands[1][2] < 0.5 * hands[0][2]  # and they hardly swing
-    near = joined(FPS, ["a", "b"], [0, 0], [line((0.8, 0.0), 3.0), line((0.8, 0.0), 3.0) + [0.0, 0.45]])
+    near = joined(FPS, ["a", "b"], [0, 0], [line((0.8, 0.0), 3.0), line((0.8, 0.0), 3.0) + np.array([0.0, 0.45])])
     both = animate(near, space, 0).clips[0]
     alone = animate(walk, space, 0).clips[0]
     arm = both.skeleton.roles["left_elbow"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ def _soles(space: LocomotionSpace, poses: BodyPoses) -> np.ndarray:
 def test_resting_feet_stay_where_they_are(space: LocomotionSpace, crowd: tuple[BodyState, list[BodyPoses]]) -> None:
     _, poses = crowd
     slides = []
-    for one, two in zip(poses[:-1], poses[1:], strict=True):
+    for one, two in pairwise(poses):
         rests = one.down & two.down
         moved = np.linalg.norm(_soles(space, two) - _soles(space, one), axis=-1)
         slides.append(moved[rests])

@@ -106,7 +106,7 @@ def _headings(known: FloatArray, times: FloatArray, at: FloatArray, place: Float
     found = smooth(found, _HEADING_S * fps)
     if len(given) == 0:
         return found
-    told = np.interp(at, times[given], np.unwrap(known[given]))
+    told: FloatArray = np.interp(at, times[given], np.unwrap(known[given]))
     gaps = np.interp(at, times, np.isfinite(known).astype(np.float64))
     share = scipy.ndimage.gaussian_filter1d(gaps, 0.2 * fps, mode="nearest") if len(given) < len(known) else gaps
     return smooth(told + (1.0 - share) * planar.wrap_angle(found - told), 0.05 * fps)
