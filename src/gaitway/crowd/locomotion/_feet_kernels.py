@@ -25,8 +25,9 @@ SWUNG, STOOD, FROM_X, FROM_Y, FROM_YAW, TO_X, TO_Y, TO_YAW = range(8)
 """Columns of a foot, from `FOOT` on: share of the swing, -1 in a stance; share of the stance; where it stands or stood;
 where it will stand."""
 STATE_COLUMNS = FOOT + 2 * FOOT_WIDTH
-STEP_PHASE, STEP_IDLE, STEP_X, STEP_Y, STEP_HEADING, STEP_CLOSE, STEP_WEIGHTS = range(7)
-STEP_FEET, STEP_WIDTH = 11, 11
+STEP_PHASE, STEP_IDLE, STEP_X, STEP_Y, STEP_HEADING, STEP_LEFT_ARM, STEP_RIGHT_ARM, STEP_WEIGHTS = range(8)
+"""Columns of `steps`: phase, time of standing [s], planar pose, how far each arm is tucked, weights of four cycles."""
+STEP_FEET, STEP_WIDTH = 12, 11
 ACROSS, RISE, PITCH, NEAR, LATE, HERE, THERE = 0, 1, 2, 3, 4, 5, 8
 """Columns of a foot of `steps`, from `STEP_FEET` on: how far it is from its last place to its next one, how high it is
 carried [m], its pitch [rad], how much its toes bend, how much its heel may rise further; the two places."""

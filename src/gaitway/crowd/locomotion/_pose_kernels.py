@@ -17,11 +17,12 @@ from gaitway.crowd.locomotion._feet_kernels import (
     NEAR,
     PITCH,
     RISE,
-    STEP_CLOSE,
     STEP_FEET,
     STEP_HEADING,
     STEP_IDLE,
+    STEP_LEFT_ARM,
     STEP_PHASE,
+    STEP_RIGHT_ARM,
     STEP_WEIGHTS,
     STEP_WIDTH,
     STEP_X,
@@ -125,10 +126,10 @@ def _blended(
             row = sources[cycle]
             for i in range(width):
                 pose[i] += a * poses[style, row, low, i] + b * poses[style, row, after, i]
-    close = np.float32(_smooth(steps[n, STEP_CLOSE]))
-    if close > 0.0:
+    if steps[n, STEP_LEFT_ARM] + steps[n, STEP_RIGHT_ARM] > 0.0:
         for i in range(len(tucked_joints)):
             j = tucked_joints[i]
+            close = np.float32(_smooth(steps[n, STEP_LEFT_ARM if 2 * i < len(tucked_joints) else STEP_RIGHT_ARM]))
             along = np.float32(0.0)
             for c in range(4):
                 along += pose[c * joints + j] * np.float32(tucked[i, c])

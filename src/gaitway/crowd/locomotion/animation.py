@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import CrowdError
 from gaitway.core.progress import Progress, silent
 from gaitway.crowd.locomotion import _feet_kernels
 from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
-from gaitway.crowd.locomotion.steering import SMOOTHING_S, SteeredPaths, closeness, steered
+from gaitway.crowd.locomotion.steering import ARM_HABITS, SMOOTHING_S, SteeredPaths, closeness, steered
 from gaitway.crowd.trajectories import Trajectories
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
@@ -72,11 +73,11 @@ def animate(
         )
     paths = steered(tracks, fps, smoothing)
     near = closeness(paths) if close is None else _at_rows(tracks, paths, close)
-    styles, phases = _drawn(tracks.names, len(space.styles), seed)
+    drawn = [_drawn(name, len(space.styles), seed) for name in tracks.names]
     clips: list[Clip] = []
     clamped = 0
     for person in range(len(tracks)):
-        clip, beyond = _performed(space, paths, person, int(styles[person]), float(phases[person]), near, tracks.names)
+        clip, beyond = _performed(space, paths, person, drawn[person], near, tracks.names[person])
         clips.append(clip)
         clamped += int(np.count_nonzero(beyond > 1.0 + 1e-9))
         progress("people", person + 1, len(tracks))
@@ -86,10 +87,22 @@ def animate(
     )
 
 
-def _drawn(names: tuple[str, ...], styles: int, seed: int) -> tuple[IntArray, FloatArray]:
-    """Return the style and the first phase of each person; (C,) each."""
-    draws = [np.random.default_rng([seed, crc32(name.encode())]) for name in names]
-    return np.array([int(d.integers(styles)) for d in draws], dtype=np.int64), np.array([d.random() for d in draws])
+@dataclass(frozen=True)
+class _Draw:
+    """What is drawn for one person."""
+
+    style: int
+    phase: float
+    """Phase at its first frame [cycles]."""
+    arms: tuple[float, float]
+    """How far it tucks its left and its right arm when somebody is near, 0 to 1."""
+
+
+def _drawn(name: str, styles: int, seed: int) -> _Draw:
+    """Return what is drawn for the person of a name."""
+    rng = np.random.default_rng([seed, crc32(name.encode())])
+    left, right = rng.uniform(*ARM_HABITS, 2)
+    return _Draw(int(rng.integers(styles)), float(rng.random()), (float(left), float(right)))
 
 
 def _at_rows(tracks: Trajectories, paths: SteeredPaths, values: FloatArray) -> FloatArray:
@@ -114,13 +127,7 @@ def _at_rows(tracks: Trajectories, paths: SteeredPaths, values: FloatArray) -> F
 
 
 def _performed(
-    space: LocomotionSpace,
-    paths: SteeredPaths,
-    person: int,
-    style: int,
-    phase: float,
-    near: FloatArray,
-    names: tuple[str, ...],
+    space: LocomotionSpace, paths: SteeredPaths, person: int, drawn: _Draw, near: FloatArray, name: str
 ) -> tuple[Clip, FloatArray]:
     """Return the clip of one person, and by which factors its velocities lie outside of the space (F,)."""
     rows = slice(int(paths.rows[person]), int(paths.rows[person + 1]))
@@ -129,12 +136,13 @@ def _performed(
     steps, corners = np.zeros((frames, _feet_kernels.STEP_COLUMNS)), np.zeros((frames, 4), dtype=np.int64)
     beyond = np.ones(frames)
     _feet_kernels.follow_paths(
-        np.array([0, frames], dtype=np.int64), np.array([style], dtype=np.int64), np.array([phase]), path,
+        np.array([0, frames], dtype=np.int64), np.array([drawn.style], dtype=np.int64), np.array([drawn.phase]), path,
         np.ascontiguousarray(paths.velocity[rows]), paths.fps, space.simplices, space.neighbors, space.transforms,
         space.hull, space.traits, space.rig.leg, steps, corners, beyond,
     )  # fmt: skip
-    steps[:, _feet_kernels.STEP_CLOSE] = near[rows]
-    styles = np.full(frames, style, dtype=np.int64)
+    steps[:, _feet_kernels.STEP_LEFT_ARM] = drawn.arms[0] * near[rows]
+    steps[:, _feet_kernels.STEP_RIGHT_ARM] = drawn.arms[1] * near[rows]
+    styles = np.full(frames, drawn.style, dtype=np.int64)
     drops = np.zeros(frames)
     needs = posed(space, styles, steps, corners, drops).needs
     drops = _eased(needs, paths.fps)
@@ -145,7 +153,7 @@ def _performed(
             contacts[:, column] = flags
     turns = poses.rotations.astype(np.float64)
     turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-    return Clip(space.rig.skeleton, poses.roots, turns, paths.fps, names[person], contacts), beyond
+    return Clip(space.rig.skeleton, poses.roots, turns, paths.fps, name, contacts), beyond
 
 
 def _eased(needs: FloatArray, fps: float) -> FloatArray:

@@ -17,6 +17,7 @@ from gaitway.core.errors import CrowdError
 from gaitway.crowd.locomotion import _feet_kernels
 from gaitway.crowd.locomotion.posing import BodyPoses, in_parts, posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
+from gaitway.crowd.locomotion.steering import ARM_HABITS
 
 _SPEED_S = 0.12
 """Time constant with which speeds follow what positions do [s]."""
@@ -41,6 +42,8 @@ class BodyState:
     """Forward, sideways [m/s] and turn [rad/s], smoothed; (N, 3)."""
     close: FloatArray
     """How near others are, 0 to 1, smoothed; (N,)."""
+    habits: FloatArray
+    """How far each tucks its left and its right arm when somebody is near, 0 to 1; (N, 2)."""
     feet: FloatArray
     """Phases and feet: `_feet_kernels`; (N, STATE_COLUMNS)."""
     drops: FloatArray
@@ -95,6 +98,7 @@ def begin_bodies(
         path=path,
         velocity=np.column_stack([_turned(speed, facing), np.zeros(count)]),
         close=np.zeros(count),
+        habits=rng.uniform(*ARM_HABITS, (count, 2)),
         feet=feet,
         drops=np.zeros(count),
         steps=np.zeros((count, _feet_kernels.STEP_COLUMNS)),
@@ -160,7 +164,8 @@ def advance(
         )  # fmt: skip
 
     in_parts(part, len(state), threads)
-    state.steps[:, _feet_kernels.STEP_CLOSE] = state.close
+    arms = slice(_feet_kernels.STEP_LEFT_ARM, _feet_kernels.STEP_RIGHT_ARM + 1)
+    state.steps[:, arms] = state.habits * state.close[:, None]
 
 
 def pose_bodies(state: BodyState, dt: float = 1.0 / 30.0, *, threads: int = 1) -> BodyPoses:

@@ -17,8 +17,8 @@ from gaitway.motion.skeleton import Skeleton
 SIDES = ("left", "right")
 _LEG = ("hip", "knee", "ankle")
 _TUCK = {
-    "shoulder": (0.65, 1.38, 0.12),
-    "elbow": (0.0, 0.0, 1.0),
+    "shoulder": (0.65, 1.38, 0.05),
+    "elbow": (0.0, 0.0, 0.92),
 }
 """Tucked arms: turn of the upper arm about its bone, down and forward; then the bend of the elbow, last [rad]."""
 

@@ -21,10 +21,12 @@ _BRISK = 0.45
 """Slower ways than this [m/s] count less: who sways to and fro in a jam does not turn about."""
 _STILL = 0.005
 """Whose way is slower than this on all scales [m/s] faces wherever it faced."""
-_HEADING_S = 0.22
+_HEADING_S = 0.3
 """Standard deviation of the smoothing of headings that come from the way [s]."""
 _NEAR, _FAR = 0.50, 0.85
 """Distances to the next person at which arms are wholly tucked, and hang freely [m]."""
+ARM_HABITS = (0.5, 1.0)
+"""How far people tuck an arm when others are as near as can be: range of what is drawn for each arm."""
 _CLOSE_S = 0.35
 """Standard deviation of the smoothing of how near others are [s]."""
 
@@ -93,8 +95,8 @@ def _headings(known: FloatArray, times: FloatArray, at: FloatArray, place: Float
     velocity = np.gradient(place, axis=0) * fps if len(place) > 1 else np.zeros_like(place)
     way: FloatArray = scipy.ndimage.gaussian_filter1d(velocity, _WAY_S * fps, axis=0, mode="nearest")
     way *= np.minimum(np.hypot(way[:, :1], way[:, 1:]) / _BRISK, 1.0) ** 2
-    for seconds, share in _LONG_WAYS:
-        way += share * scipy.ndimage.gaussian_filter1d(velocity, seconds * fps, axis=0, mode="nearest")
+    for seconds, counts in _LONG_WAYS:
+        way += counts * scipy.ndimage.gaussian_filter1d(velocity, seconds * fps, axis=0, mode="nearest")
     way += 0.1 * velocity.mean(axis=0)
     goes = np.flatnonzero(np.hypot(way[:, 0], way[:, 1]) > _STILL)
     given = np.flatnonzero(np.isfinite(known))
