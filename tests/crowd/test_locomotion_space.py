@@ -150,3 +150,14 @@ def test_single_steps_of_captured_libraries_make_a_stride() -> None:
 def test_what_is_no_library_of_people_is_said(library: object, words: str) -> None:
     with pytest.raises(CrowdError, match=words):
         locomotion_space(library())  # type: ignore[operator]
+
+
+def test_no_tetrahedron_is_flat_and_each_face_has_its_neighbour(space: LocomotionSpace) -> None:
+    points = space.velocities * [1.0, 1.0, TURN_METRES]
+    edges = points[space.simplices[:, :3]] - points[space.simplices[:, 3:]]
+    assert np.abs(np.linalg.det(edges)).min() > 5e-4
+    for cell, row in enumerate(space.neighbors):
+        for corner, other in enumerate(row):
+            if other >= 0:
+                shared = set(np.delete(space.simplices[cell], corner))
+                assert shared < set(space.simplices[other])

@@ -33,6 +33,10 @@ ACROSS, RISE, PITCH, NEAR, LATE, HERE, THERE = 0, 1, 2, 3, 4, 5, 8
 carried [m], its pitch [rad], how much its toes bend, how much its heel may rise further; the two places."""
 STEP_COLUMNS = STEP_FEET + 2 * STEP_WIDTH
 
+NEARLY_IN = 1e-7
+"""A velocity whose shares in a tetrahedron are no less than minus this is in it."""
+FLAT = 2e-4
+"""A standing foot whose pitch is less than this [rad] lies flat."""
 FREE_SPEED = 0.33
 """Who goes faster than this [m/s] never waits with a step."""
 NEED = 0.085
@@ -61,6 +65,16 @@ def _wrapped(angle: float) -> float:
     return float(angle - 2.0 * np.pi * np.floor(angle / (2.0 * np.pi) + 0.5))
 
 
+@kernel(inner=True)
+def _shares(cell: int, x: float, y: float, z: float, transforms: FloatArray) -> tuple[float, float, float, float]:
+    """Return the barycentric coordinates of a scaled velocity in a tetrahedron."""
+    px, py, pz = x - transforms[cell, 3, 0], y - transforms[cell, 3, 1], z - transforms[cell, 3, 2]
+    a = transforms[cell, 0, 0] * px + transforms[cell, 0, 1] * py + transforms[cell, 0, 2] * pz
+    b = transforms[cell, 1, 0] * px + transforms[cell, 1, 1] * py + transforms[cell, 1, 2] * pz
+    c = transforms[cell, 2, 0] * px + transforms[cell, 2, 1] * py + transforms[cell, 2, 2] * pz
+    return a, b, c, 1.0 - a - b - c
+
+
 @kernel(inner=True, shared=True)
 def _located(
     cell: int,
@@ -84,13 +98,9 @@ def _located(
             beyond = out / hull[h, 3]
     if beyond > 1.0:
         x, y, z = x / beyond, y / beyond, z / beyond
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    least = -1.0
     for _ in range(len(simplices)):
-        px, py, pz = x - transforms[cell, 3, 0], y - transforms[cell, 3, 1], z - transforms[cell, 3, 2]
-        a = transforms[cell, 0, 0] * px + transforms[cell, 0, 1] * py + transforms[cell, 0, 2] * pz
-        b = transforms[cell, 1, 0] * px + transforms[cell, 1, 1] * py + transforms[cell, 1, 2] * pz
-        c = transforms[cell, 2, 0] * px + transforms[cell, 2, 1] * py + transforms[cell, 2, 2] * pz
-        d = 1.0 - a - b - c
+        a, b, c, d = _shares(cell, x, y, z, transforms)
         worst, least = 0, a
         if b < least:
             worst, least = 1, b
@@ -98,9 +108,15 @@ def _located(
             worst, least = 2, c
         if d < least:
             worst, least = 3, d
-        if least >= -1e-9 or neighbors[cell, worst] < 0:
+        if least >= -NEARLY_IN or neighbors[cell, worst] < 0:
             break
         cell = neighbors[cell, worst]
+    if least < -NEARLY_IN:  # the way was cut off by a flat tetrahedron, or it went round by rounding
+        for other in range(len(simplices)):
+            a, b, c, d = _shares(other, x, y, z, transforms)
+            if min(a, b, c, d) > least:
+                cell, least = other, min(a, b, c, d)
+    a, b, c, d = _shares(cell, x, y, z, transforms)
     a, b, c, d = max(a, 0.0), max(b, 0.0), max(c, 0.0), max(d, 0.0)
     total = a + b + c + d
     for i in range(4):
@@ -346,7 +362,8 @@ def _shown(
         if share < 0.0:
             stood = state[s, foot + STOOD]
             steps[n, out + ACROSS], steps[n, out + RISE], steps[n, out + NEAR] = -1.0, 0.0, 1.0
-            steps[n, out + PITCH] = _profile(traits, style, corners, steps, n, STANCE + k * SHARES, stood)
+            pitch = _profile(traits, style, corners, steps, n, STANCE + k * SHARES, stood)
+            steps[n, out + PITCH] = pitch if abs(pitch) > FLAT else 0.0
             steps[n, out + LATE] = _smooth((stood - 0.3) / 0.3) * _smooth(state[s, ACTIVE])
         else:
             steps[n, out + ACROSS] = _smooth(share)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.cast.curves import bump, plateau
-from gaitway.cast.person.gait._kernels import rolled
+from gaitway.cast.person.gait._kernels import roll
 from gaitway.cast.person.gait.foot_roll import foot_target, rest_flat
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
@@ -89,7 +89,8 @@ def measured_cycle(clip: Clip, rig: BodyRig, name: str) -> GaitCycle | None:
             positions[:, rig.legs[k, 2]],
             rotations.multiply(world[:, rig.legs[k, 2]], rotations.conjugate(rig.frames[k, 2])),
         )
-        flat = np.array([rolled(pitch, rig.feet[k]) for pitch in foot[:, 4].tolist()])
+        flat = np.empty((len(foot), 3))
+        roll(np.zeros((1, 3)), np.zeros(1), np.ascontiguousarray(foot[:, 4]), np.ascontiguousarray(rig.feet[k]), flat)
         middle = slice(int(strike + 0.25 * (off - strike)), int(strike + 0.6 * (off - strike)) + 1)
         ahead = np.column_stack([np.cos(foot[:, 3]), np.sin(foot[:, 3])])
         place = (foot[:, :2] - flat[:, :1] * ahead)[middle].mean(axis=0)
@@ -100,7 +101,7 @@ def measured_cycle(clip: Clip, rig: BodyRig, name: str) -> GaitCycle | None:
         stance[k] = rest_flat(np.interp(np.linspace(strike, off, SHARES), rows, foot[:, 4]))
         swing[k] = np.interp(np.linspace(off, again, SHARES), rows, foot[:, 4])
         swing[k, 0], swing[k, -1] = stance[k, -1], stance[k, 0]
-        height = np.interp(np.linspace(off, again, SHARES), rows, foot[:, 2] - flat[:, 1] - rig.feet[k, 8])
+        height = np.interp(np.linspace(off, again, SHARES), rows, foot[:, 2] - flat[:, 2] - rig.feet[k, 8])
         height -= np.linspace(height[0], height[-1], SHARES)
         height *= plateau(np.linspace(0.0, 1.0, SHARES), 0.0, 0.35, 0.65, 1.0)  # it leaves and meets the floor gently
         lifts[k] = np.maximum(height, LEAST_LIFT * bump(np.linspace(0.0, 1.0, SHARES), 2.0, 2.0))

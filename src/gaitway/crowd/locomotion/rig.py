@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.cast.person.gait.foot_roll import TOE_SHARE, TOES_FLAT
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import CrowdError
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.contacts import humanoid_contact_points
@@ -46,6 +46,10 @@ class BodyRig:
     """Joints of the arms that are tucked; (K,)."""
     tucked: FloatArray
     """Their local rotations when they are; (K, 4)."""
+
+    def __post_init__(self) -> None:
+        for name in ("legs", "paths", "lengths", "frames", "above", "feet", "columns", "tucked_joints", "tucked"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def leg(self) -> float:

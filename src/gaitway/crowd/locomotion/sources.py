@@ -48,8 +48,10 @@ _SIDE_SPEED, _SPOT_TURN = 0.62, 2.6
 """Sideways speed [m/s] and turn rate on the spot [rad/s] of steps that are made from rest."""
 _FAST_SIDE = 1.55
 """Speed of the fastest walk aside, as a multiple of the clip that it is made of."""
-_DRIFTS = ((0.32, 0.22, 1.4), (0.66, 0.29, 1.75), (1.37, 0.31, 1.9), (2.62, 0.33, 2.1), (-0.34, 0.21, 1.1))
+_DRIFTS = ((0.32, 0.23, 1.4), (0.66, 0.32, 1.75), (1.37, 0.43, 1.9), (2.62, 0.47, 2.1), (-0.34, 0.22, 1.1))
 """Speed of a gait [m/s], and how fast it also goes aside [m/s] or turns [rad/s] with the same trunk."""
+_AHEAD = 0.8
+"""How much of the turn of the head is taken away from who walks aside."""
 _BACKWARD = 0.55
 """Speed of a walk that is played backward, as a share of its own."""
 _ALIKE = 1.0
@@ -84,8 +86,18 @@ def person_cycles(style: Style, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
         for sign in (1.0, -1.0):
             cycles += _generated(style, rig, speed, sign * turn)
     sides = load_cast("person", style=style, behaviors=("side_left_walk", "side_right_walk"))
-    cycles += clip_cycles(list(sides.clips.values()), rig)
+    cycles += [_looking_ahead(cycle, rest, rig) for cycle in clip_cycles(list(sides.clips.values()), rig)]
     return rest, [*cycles, *_made(rest, cycles), *_drifted(cycles)]
+
+
+def _looking_ahead(cycle: GaitCycle, rest: Rest, rig: BodyRig) -> GaitCycle:
+    """Return a walk aside whose head hardly turns: a little of it is in every turn, and heads would flick there."""
+    poses = cycle.poses.copy()
+    for role in ("neck", "head"):
+        joint = rig.skeleton.roles[role]
+        still = np.broadcast_to(rotations.mean(rest.poses[:, joint]), (PHASES, 4))
+        poses[:, joint] = rotations.slerp(poses[:, joint], still, np.full(PHASES, _AHEAD))
+    return replace(cycle, poses=poses)
 
 
 def library_cycles(library: Library, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
@@ -216,11 +228,18 @@ def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
     )  # fmt: skip
 
 
-def drifted(cycle: GaitCycle, aside: float, turn: float) -> GaitCycle:
-    """Return a gait that also goes aside [m/s] and turns [rad/s]; its feet do, and the trunk moves as before."""
+def drifted(cycle: GaitCycle, aside: float, turn: float, faster: float = 1.0) -> GaitCycle:
+    """Return a gait that also goes aside [m/s] and turns [rad/s]; its feet do, and the trunk moves as before.
+
+    Args:
+        cycle: the gait.
+        aside: speed to the left that is added [m/s].
+        turn: turn rate [rad/s].
+        faster: factor on the speed ahead.
+    """
     prints = cycle.prints.copy()
     prints[:, 1] += np.array([0.25, -0.25]) * abs(aside) / cycle.rate
-    velocity = np.array([cycle.velocity[0], cycle.velocity[1] + aside, turn])
+    velocity = np.array([faster * cycle.velocity[0], cycle.velocity[1] + aside, turn])
     return replace(cycle, name=f"{cycle.name} ~ {aside:g} {turn:g}", velocity=velocity, prints=prints)
 
 
@@ -236,7 +255,10 @@ def _drifted(cycles: Sequence[GaitCycle]) -> list[GaitCycle]:
             leans = [
                 c for c in cycles[1:] if sign * c.velocity[2] > 0.5 and abs(c.velocity[0] - near.velocity[0]) < 0.2
             ]
-            out += [drifted(near, sign * aside, 0.0), drifted((leans or [near])[0], 0.0, sign * turn)]
+            leaning = (leans or [near])[0]
+            out.append(drifted(near, sign * aside, 0.0))
+            for way, faster in ((1.0, 1.06), (0.0, 1.0), (-1.0, 0.93)):  # points in one plane would make flat cells
+                out.append(drifted(leaning, sign * way * aside, sign * turn, faster))
     return out
 
 

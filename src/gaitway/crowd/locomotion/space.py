@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -18,7 +19,8 @@ import scipy  # its submodules load on first use, which keeps start-up short
 from gaitway.cast.catalog import STYLE_NAMES
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.styles import Style
-from gaitway.core.arrays import FloatArray, IntArray, SingleArray
+from gaitway.core.arrays import FloatArray, IntArray, SingleArray, read_only
+from gaitway.core.cache import cached
 from gaitway.core.errors import CrowdError
 from gaitway.crowd.locomotion.cycles import SHARES, GaitCycle
 from gaitway.crowd.locomotion.rig import BodyRig, body_rig
@@ -35,6 +37,11 @@ TRAITS = 9 + 6 * SHARES
 swing: pitch in the stance, pitch in the swing, lift in the swing, each of the left and then of the right foot."""
 _THIN = 1e-4
 """Tetrahedra of less volume have no use: their corners lie in a plane."""
+
+ARRAYS = (
+    "velocities", "simplices", "neighbors", "transforms", "hull", "traits", "sources", "poses", "rest",
+)  # fmt: skip
+"""Fields of a space that are arrays."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +73,10 @@ class LocomotionSpace:
     """Local rotations component by component, w of all joints first, then root x, y, z; (S, B, PHASES, 4 J + 3)."""
     rest: SingleArray
     """The same of somebody who stands, over time at `IDLE_FPS`; (S, I, 4 J + 3)."""
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def clamped(self, velocities: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return velocities (N, 3) within the hull, and by which factor each was scaled down, 1 for none; (N,)."""
@@ -114,7 +125,18 @@ def locomotion_space(library: Library | str) -> LocomotionSpace:
 def person_space(styles: tuple[str, ...]) -> LocomotionSpace:
     """Return the space of the built-in person in some of its styles."""
     rig = body_rig(person_skeleton())
-    return space_of("person", rig, [person_cycles(Style.named(name), rig) for name in styles], styles)
+
+    def make() -> LocomotionSpace:
+        return space_of("person", rig, [person_cycles(Style.named(name), rig) for name in styles], styles)
+
+    def pack(space: LocomotionSpace) -> dict[str, object]:
+        return {"names": list(space.names), **{name: getattr(space, name) for name in ARRAYS}}
+
+    def unpack(packed: dict[str, Any]) -> LocomotionSpace:
+        arrays = {name: packed[name] for name in ARRAYS}
+        return LocomotionSpace(name="person", rig=rig, names=tuple(packed["names"]), styles=styles, **arrays)
+
+    return cached("locomotion", (__name__,), (list(styles),), make, pack, unpack)
 
 
 def space_of(

@@ -13,7 +13,7 @@ from gaitway.crowd.trajectories import Trajectories
 
 SMOOTHING_S = 0.12
 """Standard deviation of the smoothing of positions [s]."""
-SPEED_S = 0.16
+SPEED_S = 0.22
 """Standard deviation of the smoothing of speeds [s]."""
 _WAY_S, _LONG_WAYS = 0.45, ((1.6, 0.4), (5.0, 0.4))
 """Time scale [s] on which the way that somebody goes is looked at; longer ones, and how much each counts besides."""
