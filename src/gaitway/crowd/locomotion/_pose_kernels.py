@@ -36,6 +36,8 @@ STRAIGHT, LANDING = 0.996, 0.982
 """Longest leg that pushes off, and that swings or lands, as shares of the straight one."""
 TRAILING = 0.988
 """A standing leg that is longer than this raises its heel, as a share of the straight one."""
+GENTLE = 0.985
+"""A swinging leg that has to be longer than this follows its foot less and less, as a share of the straight one."""
 TOES_FLAT, TOE_SHARE, ANKLE = 6, 7, 8
 """Columns of the shape of a foot."""
 Quaternion = tuple[float, float, float, float]
@@ -277,6 +279,9 @@ def pose_bodies(
             far = np.sqrt(dx * dx + dy * dy + dz * dz)
             ux, uy, uz = dx / far, dy / far, dz / far
             reach = min(max(far, 1.05 * abs(a - b) + 0.05), 0.9995 * (a + b))
+            over = far / (a + b) - GENTLE
+            if steps[n, out + ACROSS] >= 0.0 and over > 0.0:  # a swinging leg is never jerked straight
+                reach = (a + b) * (GENTLE + 0.012 * (1.0 - np.exp(-over / 0.012)))
             knee = heading + 0.6 * _wrapped(toes - heading)
             fx, fy = np.cos(knee), np.sin(knee)
             along = fx * ux + fy * uy

@@ -21,7 +21,7 @@ from gaitway.crowd.locomotion.steering import ARM_HABITS
 
 _SPEED_S = 0.12
 """Time constant with which speeds follow what positions do [s]."""
-_DROP_S = 0.06
+_DROP_S = 0.08
 """Time constant with which a pelvis follows what the legs need [s]."""
 _CLOSE_S = 0.4
 """Time constant with which arms are tucked [s]."""

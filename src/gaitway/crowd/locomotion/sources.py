@@ -28,6 +28,7 @@ from gaitway.crowd.locomotion.cycles import LEAST_LIFT, PHASES, SHARES, GaitCycl
 from gaitway.crowd.locomotion.rig import BodyRig
 from gaitway.library.behavior import Behavior, Library
 from gaitway.library.standing import standing_behaviors
+from gaitway.motion.anatomy import t_pose
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
@@ -52,6 +53,14 @@ _DRIFTS = ((0.32, 0.23, 1.4), (0.66, 0.32, 1.75), (1.37, 0.43, 1.9), (2.62, 0.47
 """Speed of a gait [m/s], and how fast it also goes aside [m/s] or turns [rad/s] with the same trunk."""
 _AHEAD = 0.8
 """How much of the turn of the head is taken away from who walks aside."""
+_SHUFFLE = {
+    "spine": ((1.0, 0.0, 0.0), 0.022),
+    "chest": ((0.0, 0.0, 1.0), 0.035),
+    "head": ((1.0, 0.0, 0.0), -0.02),
+    "left_shoulder": ((0.0, 1.0, 0.0), 0.07),
+    "right_shoulder": ((0.0, 1.0, 0.0), -0.07),
+}
+"""About which axis and how far [rad] joints turn at most, when the left foot carries, in steps that are made."""
 _BACKWARD = 0.55
 """Speed of a walk that is played backward, as a share of its own."""
 _ALIKE = 1.0
@@ -79,7 +88,7 @@ class Rest:
 def person_cycles(style: Style, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
     """Return how a built-in person stands, and its cycles; the first one stands."""
     rest = _rest([idle(f"idle-{k}", s, style=style, seed=k) for k, s in enumerate(_IDLE_SECONDS)], rig)
-    cycles = [made_step(rest, np.zeros(3), "stand")]
+    cycles = [made_step(rest, np.zeros(3), "stand", rig)]
     for speed in (*_WALKS, *_JOGS, *_BACKS):
         cycles += _generated(style, rig, speed, 0.0)
     for speed, turn in _TURNS:
@@ -87,7 +96,7 @@ def person_cycles(style: Style, rig: BodyRig) -> tuple[Rest, list[GaitCycle]]:
             cycles += _generated(style, rig, speed, sign * turn)
     sides = load_cast("person", style=style, behaviors=("side_left_walk", "side_right_walk"))
     cycles += [_looking_ahead(cycle, rest, rig) for cycle in clip_cycles(list(sides.clips.values()), rig)]
-    return rest, [*cycles, *_made(rest, cycles), *_drifted(cycles)]
+    return rest, [*cycles, *_made(rest, cycles, rig), *_drifted(cycles)]
 
 
 def _looking_ahead(cycle: GaitCycle, rest: Rest, rig: BodyRig) -> GaitCycle:
@@ -117,10 +126,10 @@ def library_cycles(library: Library, rig: BodyRig) -> tuple[Rest, list[GaitCycle
     walks = [c for c in found if c.velocity[0] > 0.5 and abs(c.velocity[2]) < 0.3 and abs(c.velocity[1]) < 0.3]
     if not walks:
         raise CrowdError(f"library '{library.name}' has no clip of a whole stride that walks ahead; record a walk")
-    made = _made(rest, found)
+    made = _made(rest, found, rig)
     if not any(c.velocity[0] < -0.2 for c in found):
         made += [backward(min(walks, key=lambda c: abs(float(c.velocity[0]) - 1.2)))]
-    cycles = [made_step(rest, np.zeros(3), "stand"), *found, *made]
+    cycles = [made_step(rest, np.zeros(3), "stand", rig), *found, *made]
     return rest, [*cycles, *_drifted(cycles)]
 
 
@@ -198,13 +207,14 @@ def _loops(library: Library) -> list[Clip]:
     return loops
 
 
-def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
-    """Return a cycle of steps by somebody who stands: feet are lifted and set down, the trunk hardly moves.
+def made_step(rest: Rest, velocity: FloatArray, name: str, rig: BodyRig) -> GaitCycle:
+    """Return a cycle of steps by somebody who stands: the weight goes from foot to foot, arms and trunk move a little.
 
     Args:
         rest: how it stands.
         velocity: forward, sideways [m/s] and turn [rad/s]; (3,).
         name: of the cycle.
+        rig: of its skeleton.
     """
     still = rest.poses.mean(axis=0)
     still /= np.linalg.norm(still, axis=-1, keepdims=True)
@@ -213,7 +223,10 @@ def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
     size = float(np.hypot(velocity[0], velocity[1]))
     if size > 0.0 or velocity[2] != 0.0:  # the weight goes over the foot that stands
         phase = (np.arange(PHASES) + 0.5) / PHASES
-        sway[:, 1] += 0.018 * np.sin(2.0 * np.pi * (phase - 0.08))
+        over = np.sin(2.0 * np.pi * (phase - 0.08))
+        sway[:, 1] += 0.018 * over
+        for role, (axis, angle) in _SHUFFLE.items():
+            _turn(poses, rig, role, axis, angle * over)
         sway[:, 2] = rest.sway[:, 2].max() + 0.002
     rate = STEP_RATE + 0.35 * min(abs(velocity[2]) / 2.6, 1.0) + 0.3 * min(size / 0.62, 1.0)
     prints = rest.prints.copy()
@@ -226,6 +239,16 @@ def made_step(rest: Rest, velocity: FloatArray, name: str) -> GaitCycle:
         name=name, velocity=np.asarray(velocity, dtype=np.float64), rate=rate, duty=np.full(2, STEP_DUTY), poses=poses,
         sway=sway, prints=prints, stance_pitch=np.zeros((2, SHARES)), swing_pitch=pitch, lift=lift,
     )  # fmt: skip
+
+
+def _turn(poses: FloatArray, rig: BodyRig, role: str, axis: tuple[float, float, float], angles: FloatArray) -> None:
+    """Turn a joint about an axis of the body that stands straight (x ahead, y left) by angles (N,) [rad], in place."""
+    joint = rig.skeleton.roles.get(role)
+    if joint is not None:
+        parent = t_pose(rig.skeleton)[rig.skeleton.parents[joint]]
+        turns = rotations.from_axis_angle(np.array(axis), angles)
+        own = rotations.multiply(rotations.multiply(rotations.conjugate(parent), turns), parent)
+        poses[:, joint] = rotations.multiply(own, poses[:, joint])
 
 
 def drifted(cycle: GaitCycle, aside: float, turn: float, faster: float = 1.0) -> GaitCycle:
@@ -282,7 +305,7 @@ def backward(cycle: GaitCycle) -> GaitCycle:
     )
 
 
-def _made(rest: Rest, found: Sequence[GaitCycle]) -> list[GaitCycle]:
+def _made(rest: Rest, found: Sequence[GaitCycle], rig: BodyRig) -> list[GaitCycle]:
     """Return steps that are made from rest, of ways in which no cycle leads."""
     steps = [(0.0, 0.0, sign * _SPOT_TURN) for sign in (1.0, -1.0)]
     steps += [(0.13, 0.0, 0.0), (-0.15, 0.0, 0.0)]
@@ -294,7 +317,7 @@ def _made(rest: Rest, found: Sequence[GaitCycle]) -> list[GaitCycle]:
             faster.append(replace(drifted(aside[0], speed, 0.0), rate=1.2 * aside[0].rate))
         else:
             steps.append((0.0, sign * _SIDE_SPEED, 0.0))
-    return [*(made_step(rest, np.array(v), f"step {v[0]:g} {v[1]:g} {v[2]:g}") for v in steps), *faster]
+    return [*(made_step(rest, np.array(v), f"step {v[0]:g} {v[1]:g} {v[2]:g}", rig) for v in steps), *faster]
 
 
 def _generated(style: Style, rig: BodyRig, speed: float, turn: float) -> list[GaitCycle]:
