@@ -30,7 +30,7 @@ _DROP_S = 0.07
 
 
 def animate(
-    tracks: Trajectories,
+    trajectories: Trajectories,
     library: Library | LocomotionSpace | str = "person",
     seed: int = 0,
     *,
@@ -46,7 +46,7 @@ def animate(
     breathes and shifts its weight; a foot steps when the root has moved or turned so far that it must follow.
 
     Args:
-        tracks: where people are, and which way trunks face where that is known; else they face the way that they go.
+        trajectories: where people are, and which way trunks face where that is known; else they face the way that they go.
         library: a library of people, its space (`locomotion_space`), or "person" for the built-in one in all styles.
         seed: draws the style of each person and the foot that it begins with; each draws by its name.
         fps: rate of the take [Hz].
@@ -59,31 +59,31 @@ def animate(
     Raises:
         CrowdError: if there is nobody, or the poses would not fit into memory.
     """
-    if len(tracks) == 0:
+    if len(trajectories) == 0:
         raise CrowdError("trajectories of nobody; give at least one person")
     if not (np.isfinite(fps) and 1.0 <= fps <= 240.0):
         raise CrowdError(f"a take at {fps} Hz; write a rate of 1 to 240")
     space = library if isinstance(library, LocomotionSpace) else locomotion_space(library)
-    frames = float(np.sum(tracks.lengths)) / tracks.fps * fps
+    frames = float(np.sum(trajectories.lengths)) / trajectories.fps * fps
     size = 8.0 * (4 * len(space.rig.skeleton) + 3) * frames
     if size > MOST_BYTES:
         raise CrowdError(
-            f"{len(tracks)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at "
+            f"{len(trajectories)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at "
             f"{fps:g} Hz, more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
         )
-    paths = steered(tracks, fps, smoothing)
-    near = closeness(paths) if close is None else _at_rows(tracks, paths, close)
-    drawn = [_drawn(name, len(space.styles), seed) for name in tracks.names]
+    paths = steered(trajectories, fps, smoothing)
+    near = closeness(paths) if close is None else _at_rows(trajectories, paths, close)
+    drawn = [_drawn(name, len(space.styles), seed) for name in trajectories.names]
     clips: list[Clip] = []
     clamped = 0
-    for person in range(len(tracks)):
-        clip, beyond = _performed(space, paths, person, drawn[person], near, tracks.names[person])
+    for person in range(len(trajectories)):
+        clip, beyond = _performed(space, paths, person, drawn[person], near, trajectories.names[person])
         clips.append(clip)
         clamped += int(np.count_nonzero(beyond > 1.0 + 1e-9))
-        progress("people", person + 1, len(tracks))
+        progress("people", person + 1, len(trajectories))
     told = {"locomotion": {"library": space.name, "seed": seed, "frames": int(paths.rows[-1]), "clamped": clamped}}
     return take_of(
-        clips, tracks.names, fps=fps, start_times=(paths.firsts / fps).tolist(), facts={**told, **(facts or {})}
+        clips, trajectories.names, fps=fps, start_times=(paths.firsts / fps).tolist(), facts={**told, **(facts or {})}
     )
 
 
