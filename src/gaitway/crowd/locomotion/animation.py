@@ -46,7 +46,7 @@ def animate(
     breathes and shifts its weight; a foot steps when the root has moved or turned so far that it must follow.
 
     Args:
-        trajectories: where people are, and which way trunks face where that is known; else they face the way that they go.
+        trajectories: where people are, and which way trunks face where that is known; else they face the way they go.
         library: a library of people, its space (`locomotion_space`), or "person" for the built-in one in all styles.
         seed: draws the style of each person and the foot that it begins with; each draws by its name.
         fps: rate of the take [Hz].
@@ -68,8 +68,8 @@ def animate(
     size = 8.0 * (4 * len(space.rig.skeleton) + 3) * frames
     if size > MOST_BYTES:
         raise CrowdError(
-            f"{len(trajectories)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses at "
-            f"{fps:g} Hz, more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
+            f"{len(trajectories)} people for {frames / fps / 60.0:.0f} minutes in all are {size / 1e9:.1f} GB of poses "
+            f"at {fps:g} Hz, more than {MOST_BYTES / 1e9:g}; animate fewer people, a shorter span or a lower rate"
         )
     paths = steered(trajectories, fps, smoothing)
     near = closeness(paths) if close is None else _at_rows(trajectories, paths, close)
