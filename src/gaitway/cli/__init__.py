@@ -23,6 +23,7 @@ from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, plain, progress, remark, say, show_json, show_rows
 from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
+from gaitway.cli.tracks import animate
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
 from gaitway.core.errors import GaitwayError
@@ -40,6 +41,7 @@ app.add_typer(scene_app, name="scene")
 app.add_typer(take_app, name="take")
 app.add_typer(tree_app, name="tree")
 app.command()(plan)
+app.command()(animate)
 app.command()(audit)
 app.command()(export)
 app.command()(papers)
@@ -132,6 +134,7 @@ _MEANT = {
     **dict.fromkeys(("benchmark", "perf"), "bench"),
     **dict.fromkeys(("build", "grow"), "tree build"),
     **dict.fromkeys(("warm", "warmup", "jit", "prepare"), "compile"),
+    **dict.fromkeys(("tracks", "track", "trajectories", "follow", "pedestrians"), "animate"),
     "info": "take info",
 }
 """What is meant by words that are no commands."""
