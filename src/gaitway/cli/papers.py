@@ -15,12 +15,15 @@ from gaitway.core.errors import MissingExtraError
 def papers(
     name: Annotated[
         str | None,
-        typer.Argument(help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar or snap; all of them if left out."),
+        typer.Argument(
+            help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar, snap or juelich; all of them if left out."
+        ),
     ] = None,
     library: Annotated[
         str, typer.Option(help="Whose motion trees are grown of, and graphs without --mocap.")
     ] = "person",
     mocap: Annotated[Path | None, typer.Option(help="Folder of captures for kovar, snap and lau-5.")] = None,
+    pedestrians: Annotated[Path | None, typer.Option(help="Folder of experiments with people for juelich.")] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write each table (CSV) and its charts (PNG) to.")
     ] = None,
@@ -34,7 +37,7 @@ def papers(
 
     if mocap is not None:
         logging.getLogger("gaitway").setLevel(logging.WARNING)  # what readers decide about each file is not asked for
-    options, tables = PaperOptions(library, quick, seed, mocap), []
+    options, tables = PaperOptions(library, quick, seed, mocap, pedestrians), []
     for chosen in [name] if name is not None else PAPERS:
         with progress(chosen) as show:
             table = run_paper(chosen, show, options)

@@ -27,6 +27,7 @@ PAPERS = {
     "lau-6": "Lau 2009, chapter 6: crowds of clips and of their variants",
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
+    "juelich": "Juelich's archive: real people beside simulations of them",
 }
 """Names and titles of all results. The module of `lau-3` is `lau_3`; its `run(progress, options)` makes the table."""
 
@@ -43,6 +44,8 @@ class PaperOptions:
     """Seed of all random choices."""
     mocap: Path | None = None
     """Folder of captures, for papers about captures. Without it, the library's motion is used."""
+    pedestrians: Path | None = None
+    """Folder of experiments with people, for `juelich`. Without it, `../shared/pedestrians` is used if it is there."""
 
 
 class Claim(NamedTuple):
