@@ -9,12 +9,14 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import sqlite3
 import struct
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,9 @@ from gaitway.bench._timing import peak_memory
 from gaitway.capture.importing import import_library
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
+from gaitway.crowd.tracks.reading import read_tracks
+from gaitway.crowd.tracks.resampling import resampled
+from gaitway.export.tables import export_trajectories
 from gaitway.library.checks import check_graph, check_joins
 from gaitway.library.storage import load_library, save_library
 from gaitway.live.opening import live
@@ -38,6 +43,7 @@ from gaitway.scene import scene_from_dict, scene_problems
 from gaitway.scene.catalog import ready_scenes
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.take.storage import load_take, save_take
+from gaitway.take.tracks import take_of
 from gaitway.tree.building.coverage import coverage
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.building.recipe import TreeRecipe
@@ -317,6 +323,42 @@ def _use_live(folder: Path) -> None:
     crowd.joints()
 
 
+def _write_tracks(folder: Path) -> Sequence[Path]:
+    """Write trajectory tables of all kinds: ours, Juelich's, one with times and words, and a recording of JuPedSim."""
+    rng = np.random.default_rng(0)
+    rows = [(p, f, 0.05 * f + p, p + rng.normal(0.0, 0.02)) for p in range(4) for f in range(40)]
+    juelich = ["# framerate: 25 fps", "# id frame x/cm y/cm z/cm"]
+    juelich += [f"{p} {f} {100.0 * x:.3f} {100.0 * y:.3f} 170" for p, f, x, y in rows]
+    (folder / "juelich.txt").write_text("\n".join(juelich) + "\n", encoding="ascii")
+    timed = ["name;time/ms;x [m];y [m];heading_deg"]
+    timed += [f"person {p};{40 * f};{x:.3f};{y:.3f};{f}" for p, f, x, y in rows]
+    (folder / "timed.csv").write_text("\n".join(timed) + "\n", encoding="ascii")
+    export_trajectories(take_of([_clip(), _clip()]), folder / "ours.csv")
+    database = sqlite3.connect(folder / "jupedsim.sqlite")
+    database.execute(
+        "CREATE TABLE trajectory_data(frame INTEGER, id INTEGER, pos_x REAL, pos_y REAL, ori_x REAL, ori_y REAL)"
+    )
+    database.execute("CREATE TABLE metadata(key TEXT, value TEXT)")
+    database.execute("INSERT INTO metadata VALUES('fps', '25.0')")
+    database.executemany(
+        "INSERT INTO trajectory_data VALUES(?, ?, ?, ?, 1.0, 0.0)", [(f, p, x, y) for p, f, x, y in rows]
+    )
+    database.commit()
+    database.close()
+    files = [folder / name for name in ("juelich.txt", "timed.csv", "ours.csv", "jupedsim.sqlite")]
+    if find_spec("pyarrow") is not None:
+        export_trajectories(take_of([_clip(), _clip()]), folder / "ours.parquet")
+        files.append(folder / "ours.parquet")
+    return files
+
+
+def _use_tracks(folder: Path) -> None:
+    mutated = folder / "mutated.txt"
+    names = [mutated.read_text(encoding="utf-8")] if mutated.exists() else sorted(p.name for p in folder.iterdir())
+    for name in names:
+        resampled(read_tracks(folder / name, people=None).trajectories, 30.0)
+
+
 def _write_import(folder: Path) -> Sequence[Path]:
     save_clip(plan_scene(_scene(goal=(7.0, 3.0))).take.clip(0), folder / "walk.bvh")
     (folder / "gaitway-import.yaml").write_text(_OVERRIDES, encoding="ascii")
@@ -341,6 +383,7 @@ KINDS = {
     "tree": FuzzKind(_write_tree, _use_tree, "tree", chunk=100),
     "model": FuzzKind(_write_model, _use_model, "archive", chunk=100),
     "live state": FuzzKind(_write_live, _use_live, "archive", chunk=10),
+    "tracks": FuzzKind(_write_tracks, _use_tracks),
     "import": FuzzKind(_write_import, _use_import, chunk=5, seconds=20.0),
 }
 """All kinds, by name."""
@@ -358,7 +401,8 @@ def write_mutated(kind: FuzzKind, seeds: Path, files: Sequence[Path], folder: Pa
     elif kind.change == "tree" and rng.random() < 0.8:
         mutation.craft_tree(path, *mutation.mutate_archive(mutation.opened_tree(path), rng))
     else:
-        change = mutation.mutate_text if kind.change == "text" and path.suffix != ".bin" else mutation.mutate_bytes
+        plain = kind.change == "text" and path.suffix not in (".bin", ".sqlite", ".parquet")
+        change = mutation.mutate_text if plain else mutation.mutate_bytes
         path.write_bytes(change(path.read_bytes(), rng))
 
 

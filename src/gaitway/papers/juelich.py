@@ -39,7 +39,8 @@ NOTES = (
     "speed: m/s in Voronoi cells; flow: people a second, from the 10th to the 90th of a hundred who pass; gap: median "
     "time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
     f"gaitway's crowd may be fitted to {' and '.join(CALIBRATED)}; the other experiments were not used for that",
-    "JuPedSim: collision-free speed model as it comes; RVO2: discs of 0.2 m, horizons 1 and 0.7 s; neither is fitted",
+    "JuPedSim: collision-free speed model as it comes, but discs of 0.15 m (with 0.2 m nobody passes 0.5 m); RVO2: "
+    "discs of 0.2 m, horizons 1 and 0.7 s; neither is fitted",
 )
 
 

@@ -166,16 +166,14 @@ def _sideways(path: FloatArray) -> FloatArray:
 def _choices(across: FloatArray, fitting: list[int], nodes: IntArray, odd: FloatArray, fps: float) -> IntArray:
     """Return which of the fitting filters explains best what was taken from a path, around each node."""
     half = min(round(_SEEN * fps), (len(across) - 1) // 2)
-    step = max(1, int(fps // _THINNED))
-    places = np.arange(half % step, 2 * half + 1, step) - half
-    weights = np.sqrt(0.5 + 0.5 * np.cos(np.pi * places / (half + 1)))
+    places, weights, bases = _bases(half, fps)
     windows = across[np.clip(nodes, half, len(across) - 1 - half)[:, None] + places] * weights
+    whole = (windows**2).sum(axis=1)
     width = max(1, round(_CALM / _NODE))
     kernel = np.full(2 * width + 1, 1.0 / (2 * width + 1))
     left = np.empty((len(fitting), len(nodes)))
     for number, which in enumerate(fitting):
-        basis = np.linalg.qr(weights[:, None] * _design(places / fps, STRIDES[which], fps, (1,)))[0]
-        rest = np.maximum((windows**2).sum(axis=1) - ((windows @ basis) ** 2).sum(axis=1), 0.0) / (weights**2).sum()
+        rest = np.maximum(whole - ((windows @ bases[which]) ** 2).sum(axis=1), 0.0) / (weights**2).sum()
         left[number] = np.convolve(
             np.concatenate([np.full(width, rest[0]), rest, np.full(width, rest[-1])]), kernel, mode="valid"
         )
@@ -184,6 +182,16 @@ def _choices(across: FloatArray, fitting: list[int], nodes: IntArray, odd: Float
     # squares below a tenth of a millimetre say nothing: so rounding decides nothing
     out: IntArray = np.argmin(np.round(left, 8), axis=0)
     return out
+
+
+@lru_cache(maxsize=256)
+def _bases(half: int, fps: float) -> tuple[IntArray, FloatArray, list[FloatArray]]:
+    """Return the frames of a window for choices, roots of their weights, and what each stride can explain."""
+    step = max(1, int(fps // _THINNED))
+    places = np.arange(half % step, 2 * half + 1, step) - half
+    weights = np.sqrt(0.5 + 0.5 * np.cos(np.pi * places / (half + 1)))
+    designs = [weights[:, None] * _design(places / fps, stride, fps, (1,)) for stride in STRIDES]
+    return places, weights, [np.linalg.qr(design)[0] for design in designs]
 
 
 def _kept(taken: FloatArray, bank: list[_StrideFilter], chosen: IntArray, nodes: IntArray) -> FloatArray:
@@ -202,9 +210,14 @@ def _kept(taken: FloatArray, bank: list[_StrideFilter], chosen: IntArray, nodes:
 def _parabolas(taken: FloatArray, one: _StrideFilter, rows: IntArray) -> FloatArray:
     """Return the fitted parabolas at some rows."""
     first = np.clip(rows - one.half, 0, len(taken) - 1 - 2 * one.half)
+    place = rows - first
+    inner = place == one.half
     out = np.empty((len(rows), taken.shape[1]))
-    for begin in range(0, len(rows), 4096):
-        some = slice(begin, begin + 4096)
-        windows = taken[first[some, None] + np.arange(2 * one.half + 1)]
-        out[some] = np.einsum("nlc,nl->nc", windows, one.filters[rows[some] - first[some]])
+    for axis, values in enumerate(taken.T):
+        middles = np.convolve(values, one.filters[one.half, ::-1], mode="valid")
+        out[inner, axis] = middles[first[inner]]
+    ends = np.flatnonzero(~inner)
+    if len(ends):  # within half a window of an end, every row has a filter of its own
+        windows = taken[first[ends, None] + np.arange(2 * one.half + 1)]
+        out[ends] = (windows * one.filters[place[ends]][:, :, None]).sum(axis=1)
     return out
