@@ -309,6 +309,7 @@ def test_a_database_is_read_and_never_trusted(tmp_path: Path) -> None:
         (b"\x00\x01\x02\x03" * 50, "is no text"),
         (b"x" * 70_000, "longer than"),
         (b"id,frame,x,y\n1,0,0,0\n1,1e14,1,1\n1,2,0,0\n", "days"),
+        (b'id,frame,x,y\n1,0,"a\nb",0\n1,1,2,3\n', "x is 'a b'"),
         (b"id,frame,x,y\n" + b"1,zwei,0,0\n" * 9, "9 of 9 rows cannot be read; the first is line 2: frame is 'zwei'"),
     ],
 )

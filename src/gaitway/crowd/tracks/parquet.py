@@ -12,7 +12,7 @@ from typing import Any
 from gaitway.core.errors import FormatError, MissingExtraError
 from gaitway.core.files import read_file
 from gaitway.crowd.tracks.columns import columns_of
-from gaitway.crowd.tracks.table import CHUNK, MOST_ROWS, TableMaker, TrackTable
+from gaitway.crowd.tracks.table import CHUNK, MOST_ROWS, TableMaker, TrackTable, shown
 
 MAGIC = b"PAR1"
 _MOST = 512 * 2**20
@@ -51,8 +51,8 @@ def _read(path: Path, file: Any) -> TrackTable:
     names = list(file.schema_arrow.names)
     columns = columns_of(names)
     if columns.missing:
-        shown = ", ".join(f"'{name[:30]}'" for name in names[:12])
-        raise FormatError(path, f"no column for {' and '.join(columns.missing)} among {shown}")
+        known = ", ".join(f"'{shown(name)}'" for name in names[:12])
+        raise FormatError(path, f"no column for {' and '.join(columns.missing)} among {known}")
     order = sorted(columns.places.items(), key=lambda item: item[1])
     read = replace(columns, places={role: at for at, (role, _) in enumerate(order)})
     maker, number = TableMaker(path, "Parquet", read, lines=False), 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from gaitway.core.errors import FormatError
 from gaitway.core.files import read_file
 from gaitway.crowd.tracks.columns import columns_of
-from gaitway.crowd.tracks.table import CHUNK, TableMaker, TrackTable
+from gaitway.crowd.tracks.table import CHUNK, TableMaker, TrackTable, shown
 
 MAGIC = b"SQLite format 3\0"
 _MOST = 512 * 2**20
@@ -63,13 +63,13 @@ def _read(path: Path, database: sqlite3.Connection) -> TrackTable:
     query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
     tables = {str(name).lower(): str(sql) for name, sql in database.execute(query).fetchmany(1000)}
     if _TABLE not in tables or "virtual" in tables[_TABLE].lower().split():
-        known = ", ".join(f"'{name[:30]}'" for name in list(tables)[:8]) or "none"
+        known = ", ".join(f"'{shown(name)}'" for name in list(tables)[:8]) or "none"
         raise FormatError(path, f"is no recording of JuPedSim: no table '{_TABLE}' among its tables ({known})")
     rows = database.execute(f"SELECT * FROM {_TABLE}")
     columns = columns_of([about[0] for about in rows.description])
     if columns.missing:
-        shown = ", ".join(f"'{about[0][:30]}'" for about in rows.description[:12])
-        raise FormatError(path, f"table '{_TABLE}' has no column for {' and '.join(columns.missing)} among {shown}")
+        listed = ", ".join(f"'{shown(about[0])}'" for about in rows.description[:12])
+        raise FormatError(path, f"table '{_TABLE}' has no column for {' and '.join(columns.missing)} among {listed}")
     maker, number = TableMaker(path, "JuPedSim's SQLite", columns, lines=False), 0
     while chunk := rows.fetchmany(CHUNK):
         maker.add(chunk, range(number + 1, number + 1 + len(chunk)))

@@ -233,7 +233,7 @@ class TableMaker:
                 cell = row[self.places[role]]
                 value = float(self._numbers([cell])[0])
                 if not np.isfinite(value) or abs(value) > (FARTHEST if role in "xy" else 1e15):
-                    return f"{role} is '{str(cell)[:40]}'"
+                    return f"{role} is '{shown(cell)}'"
         return "it holds no numbers"
 
     def _spoil(self, number: int, words: str) -> None:
@@ -243,6 +243,11 @@ class TableMaker:
 
 
 _SLOTS = {"frame": 0, "time": 1, "x": 2, "y": 3, "heading": 4, "ori_x": 5, "ori_y": 6}
+
+
+def shown(cell: object) -> str:
+    """Return a cell, or a name of a column, for a message of one line."""
+    return " ".join(str(cell).split())[:40]
 
 
 def _number(cell: object) -> float:
@@ -264,5 +269,5 @@ def _name(cell: object) -> str | None:
         return str(round(number))
     if isinstance(cell, float):
         return None if not np.isfinite(cell) else repr(cell)
-    word = str(cell).strip().strip("\"'")
+    word = " ".join(str(cell).split()).strip("\"'")
     return word[:_LONGEST_NAME] or None

@@ -11,7 +11,7 @@ from pathlib import Path
 from gaitway.core.errors import FormatError
 from gaitway.core.files import open_file
 from gaitway.crowd.tracks.columns import JUELICH, Columns, columns_of
-from gaitway.crowd.tracks.table import CHUNK, MOST_BYTES, TableMaker, TrackTable
+from gaitway.crowd.tracks.table import CHUNK, MOST_BYTES, TableMaker, TrackTable, shown
 
 _LONGEST_LINE = 65_536
 _MOST_COMMENTS = 10_000
@@ -148,9 +148,9 @@ def _columns_of_comments(path: Path, comments: list[str], count: int) -> Columns
 
 
 def _refuse(path: Path, columns: Columns, cells: list[str], line: int) -> None:
-    shown = ", ".join(f"'{cell.strip()[:30]}'" for cell in cells[:12])
+    known = ", ".join(f"'{shown(cell)}'" for cell in cells[:12])
     raise FormatError(
         path,
-        f"no column for {' and '.join(columns.missing)} among {shown}; a table needs id, frame or time, x and y",
+        f"no column for {' and '.join(columns.missing)} among {known}; a table needs id, frame or time, x and y",
         line,
     )
