@@ -36,8 +36,8 @@ NOTES = (
     "published: free speed 1.55 +- 0.18 m/s in these corridors (Zhang et al. 2011); the flow grows linearly with the "
     "width of a door (Seyfried et al. 2009); while one at a time passes, the flow by width falls with the width (Kretz "
     "et al. 2006); the greatest flow by width of one stream is above that of two (Zhang and Seyfried 2012)",
-    "speed: m/s in Voronoi cells; flow: people a second, from the 10th to the 90th of a hundred who pass; gap: median "
-    "time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
+    "speed: mean in an area, density by Voronoi cells; flow: people a second, from the 10th to the 90th of a hundred who "
+    "pass; gap: median time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
     f"gaitway's crowd may be fitted to {' and '.join(CALIBRATED)}; the other experiments were not used for that",
     "JuPedSim: collision-free speed model as it comes, but discs of 0.15 m (with 0.2 m nobody passes 0.5 m); RVO2: "
     "discs of 0.2 m, horizons 1 and 0.7 s; neither is fitted",

@@ -72,7 +72,7 @@ def at_door(people: Trajectories, experiment: Experiment) -> DoorFigures | None:
 
 
 def fundamental(people: Trajectories, experiment: Experiment) -> list[float | None]:
-    """Return the mean speed at each range of density by Voronoi diagrams (Steffen and Seyfried 2010) [m/s].
+    """Return the mean speed at each range of density, which is by Voronoi diagrams (Steffen and Seyfried 2010) [m/s].
 
     None where a range has too few diagrams.
     """
@@ -106,11 +106,10 @@ def density_and_speed(people: Trajectories, experiment: Experiment) -> tuple[Flo
             cut_off=package.Cutoff(radius=1.0, quad_segments=3),
         )
         area = package.MeasurementArea(shapely.box(*experiment.area))
-        density, parts = package.compute_voronoi_density(individual_voronoi_data=cells, measurement_area=area)
-        means = package.compute_voronoi_speed(
-            traj_data=some, individual_voronoi_intersection=parts, individual_speed=speed, measurement_area=area
-        )
-    both = density.join(means, how="inner", lsuffix="_") if density.index.name else density.merge(means, on="frame")
+        density, _ = package.compute_voronoi_density(individual_voronoi_data=cells, measurement_area=area)
+        # not PedPy's Voronoi speed: it counts what no cell covers as standing still, so that few people seem slow
+        means = package.compute_mean_speed_per_frame(traj_data=some, individual_speed=speed, measurement_area=area)
+    both = density.reset_index().merge(means.reset_index(), on="frame")
     rho, v = both["density"].to_numpy(), both["speed"].to_numpy()
     good = np.isfinite(rho) & np.isfinite(v) & (rho > 0.0)
     return rho[good], v[good]
