@@ -24,7 +24,7 @@ PEOPLE = "people"
 WIDTHS = (0.5, 0.7, 1.0, 1.2, 1.8, 2.4)
 """Widths of the doors of the room [m]."""
 CALIBRATED = ("bottleneck 0.5 m", "corridor, exit 0.7 m")
-"""Experiments that the options of gaitway's crowd may be fitted to; all others show what they are worth."""
+"""Experiments that options of a simulation may be fitted to; all others show what they are worth."""
 _ROOMFUL = 100
 _FOLDERS = (Path("../shared/pedestrians"), Path("shared/pedestrians"))
 _QUICK_SECONDS = 25.0
@@ -36,9 +36,9 @@ NOTES = (
     "published: free speed 1.55 +- 0.18 m/s in these corridors (Zhang et al. 2011); the flow grows linearly with the "
     "width of a door (Seyfried et al. 2009); while one at a time passes, the flow by width falls with the width (Kretz "
     "et al. 2006); the greatest flow by width of one stream is above that of two (Zhang and Seyfried 2012)",
-    "speed: mean in an area, density by Voronoi cells; flow: people a second, from the 10th to the 90th of a hundred who "
-    "pass; gap: median time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
-    f"gaitway's crowd may be fitted to {' and '.join(CALIBRATED)}; the other experiments were not used for that",
+    "speed: mean in an area, density by Voronoi cells; flow: people a second, from the 10th to the 90th in a hundred; "
+    "gap: median time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
+    f"for calibration: {' and '.join(CALIBRATED)}; for validation alone: all others",
     "JuPedSim: collision-free speed model as it comes, but discs of 0.15 m (with 0.2 m nobody passes 0.5 m); RVO2: "
     "discs of 0.2 m, horizons 1 and 0.7 s; neither is fitted",
 )
