@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 
@@ -129,8 +128,3 @@ def _turns(headings: FloatArray, places: FloatArray) -> FloatArray:
     turn = np.arctan2(np.sin(headings[after] - headings[at]), np.cos(headings[after] - headings[at]))
     between = headings[at] + np.where(u > 0.0, u * turn, 0.0)
     return np.arctan2(np.sin(between), np.cos(between))
-
-
-def unheaded(trajectories: Trajectories) -> Trajectories:
-    """Return trajectories without headings, for bodies that face where they go."""
-    return replace(trajectories, headings=np.full_like(trajectories.headings, np.nan))
