@@ -175,7 +175,7 @@ def crowd_before(experiment: Experiment, count: int, seed: int) -> Inflow:
     places += np.random.default_rng([seed, 1]).uniform(-0.08, 0.08, places.shape)
     return Inflow(
         times=np.zeros(count), positions=places, goals=np.zeros(count, dtype=np.int64),
-        speeds=_speeds(experiment, count, seed), seconds=4.0 + count / (1.2 * experiment.width),
+        speeds=_speeds(experiment, count, seed), seconds=4.0 + count / (2.0 * experiment.width),
     )  # fmt: skip
 
 
