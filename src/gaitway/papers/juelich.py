@@ -33,14 +33,14 @@ PUBLISHED = {1.0: "1.2 to 2.2"}
 NOTES = (
     "people: tracks of the Institute for Advanced Simulation 7, Forschungszentrum Juelich (CC BY 4.0)",
     "corridors and corner: Duesseldorf 2009, 16 frames a second (headers are missing); bottleneck: Wuppertal 2018",
-    "published: free speed 1.55 +- 0.18 m/s in these corridors (Zhang et al. 2011); the flow grows linearly with the "
-    "width of a door (Seyfried et al. 2009); while one at a time passes, the flow by width falls with the width (Kretz "
-    "et al. 2006); the greatest flow by width of one stream is above that of two (Zhang and Seyfried 2012)",
+    "published: the flow grows linearly with the width of a door (Seyfried et al. 2009); while one at a time "
+    "passes, the flow by width falls with the width (Kretz et al. 2006); the greatest flow by width of one stream is "
+    "above that of two (Zhang and Seyfried 2012)",
     "speed: mean in an area, density by Voronoi cells; flow: people a second, from the 10th to the 90th in a hundred; "
     "gap: median time between two who pass; lanes: 0 mixed to 1 sorted (Rex and Loewen 2007)",
     f"for calibration: {' and '.join(CALIBRATED)}; for validation alone: all others",
     "JuPedSim: collision-free speed model as it comes, but discs of 0.15 m (with 0.2 m nobody passes 0.5 m); RVO2: "
-    "discs of 0.2 m, horizons 1 and 0.7 s; neither is fitted",
+    "discs of 0.2 m, horizons 1 and 0.7 s; nothing else of theirs is fitted",
 )
 
 

@@ -14,7 +14,8 @@ from gaitway.crowd.trajectories import Trajectories
 from gaitway.world.grid import Bounds
 
 HERMES = (1.55, 0.18)
-"""Speeds of the people of 2009 when nobody is in the way: mean and spread [m/s] (Zhang et al. 2011)."""
+"""Speeds of the people of 2009 when nobody is in the way: the mean of their tracks in the free corridor, and the spread
+that is assumed [m/s]."""
 USUAL = (1.34, 0.26)
 """The same of people in general [m/s] (Weidmann 1993)."""
 Points = tuple[tuple[float, float], ...]
