@@ -161,15 +161,18 @@ class RouteMap:
 
     @cached_property
     def _steps(self) -> tuple[IntArray, Distances]:
-        """Steps and their lengths, as `_route_kernels.spread` takes them."""
-        width = self.cells.shape[1]
-        around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
-        after = np.roll(around, -1, axis=0)
-        steps, offsets = np.zeros((STEPS, 3, 2), dtype=np.int64), np.array([width, 1])
-        steps[0::2, 0] = around
-        steps[1::2] = np.stack([around + after, around, after], axis=1)
-        lengths = np.hypot(*np.moveaxis(steps[:, 0], -1, 0)).astype(np.float32)
-        return read_only(steps @ offsets), read_only(lengths)
+        return steps_of(self.cells.shape[1])
+
+
+def steps_of(width: int) -> tuple[IntArray, Distances]:
+    """Return steps and their lengths, as `_route_kernels.spread` takes them, in a grid with so many cells in a row."""
+    around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
+    after = np.roll(around, -1, axis=0)
+    steps, offsets = np.zeros((STEPS, 3, 2), dtype=np.int64), np.array([width, 1])
+    steps[0::2, 0] = around
+    steps[1::2] = np.stack([around + after, around, after], axis=1)
+    lengths = np.hypot(*np.moveaxis(steps[:, 0], -1, 0)).astype(np.float32)
+    return read_only(steps @ offsets), read_only(lengths)
 
 
 class RouteFields:

@@ -1,0 +1,533 @@
+"""Simulation of pedestrians: people with goals, who walk around walls and one another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import CrowdError
+from gaitway.crowd.dynamics import _route_kernels, _step_kernels, starts
+from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
+from gaitway.crowd.dynamics._step_kernels import FX, FY, PARAMETERS, PEOPLE, RANK, REST, SIDE, SLOW, VX, VY, WX, X
+from gaitway.crowd.dynamics.options import CrowdOptions
+from gaitway.crowd.dynamics.routing import CrowdRouter
+from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
+from gaitway.crowd.trajectories import Trajectories, joined
+from gaitway.world.world import World
+
+PROGRESS = 0.25
+"""Distance from the last place of rest beyond which a person has made progress [m]."""
+SLOWEST, FASTEST = 0.5, 2.2
+"""Range of the speeds that are drawn [m/s]."""
+
+
+@dataclass(frozen=True)
+class StuckPerson:
+    """Somebody who does not get on."""
+
+    person: int
+    """Id."""
+    since: float
+    """Time of the last progress [s]."""
+    blocked_by: tuple[int, ...]
+    """Ids of who is in the way, then of who is in the way of them, and so on; empty where a wall is."""
+    reason: str
+    """One line for a user."""
+
+
+class CrowdSimulation:
+    """People who walk to their goals. This class is **mutable**: `step` moves them.
+
+    People are numbered by ids from 0 on, in the order in which they were added. All arrays are in the order of `ids`.
+    The same calls give the same bytes with any number of threads.
+    """
+
+    def __init__(self, place: World | Walls, options: CrowdOptions | None = None, seed: int = 0) -> None:
+        """Prepare a place without people.
+
+        Args:
+            place: a world, or walls.
+            options: how people walk.
+            seed: seed of what differs between people: their speeds, and which side they prefer.
+        """
+        self.options = options or CrowdOptions()
+        self.seed = seed
+        self.time = 0.0
+        self.repairs: list[str] = []
+        """What was repaired in the input, one line each."""
+        self._tick = 0
+        self._next_id = 0
+        self._ids = np.empty(0, np.int64)
+        self._positions, self._velocities, self._faces = np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 2))
+        self._goals, self._reaches = np.empty((0, 4)), np.empty(0)
+        self._speeds, self._shares, self._slow = np.empty(0), np.empty(0), np.empty(0)
+        self._groups = np.empty(0, np.int64)
+        self._modes = np.empty(0, np.int32)
+        self._departs = np.empty(0)
+        self._holds = np.empty((0, 2))
+        self._present, self._arrived = np.empty(0, np.bool_), np.empty(0, np.bool_)
+        self._corners = np.empty((0, MOST_CORNERS, 2))
+        self._counts, self._numbers = np.empty(0, np.int32), np.empty(0, np.int32)
+        self._marks, self._mark_times = np.empty((0, 2)), np.empty(0)
+        self._blockers = np.empty(0, np.int64)
+        self.set_place(place)
+
+    # what one can ask
+
+    @property
+    def ids(self) -> IntArray:
+        """Ids; (N,)."""
+        return self._ids.copy()
+
+    @property
+    def positions(self) -> FloatArray:
+        """Where people are, or were when they left [m]; (N, 2)."""
+        return self._positions.copy()
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Velocities [m/s]; (N, 2)."""
+        return self._velocities.copy()
+
+    @property
+    def headings(self) -> FloatArray:
+        """Which way trunks face [rad], which may differ from the way that people go; (N,)."""
+        return np.arctan2(self._faces[:, 1], self._faces[:, 0])
+
+    @property
+    def arrived(self) -> BoolArray:
+        """Whether people have reached their goals; (N,)."""
+        return self._arrived.copy()
+
+    @property
+    def present(self) -> BoolArray:
+        """Whether people are in the place; those who arrived and left are not; (N,)."""
+        return self._present.copy()
+
+    @property
+    def waiting(self) -> BoolArray:
+        """Whether people wait to depart; (N,)."""
+        return np.asarray(self._modes == WAIT)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    # what one can change
+
+    def set_place(self, place: World | Walls) -> None:
+        """Take another place or an edited world; everybody plans anew. People who are in its walls are moved out."""
+        self._world = place if isinstance(place, World) else None
+        self.walls = Walls.of(place) if isinstance(place, World) else place
+        body = self.options.body
+        self.router = CrowdRouter(self.walls, body.radius + 0.03)
+        self._edges = self.walls.segments()
+        self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _step_kernels.WALL_SIGHT)
+        self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
+        here = np.flatnonzero(self._present)
+        if len(here):
+            self._positions[here], said = starts.repaired(
+                self._positions[here], self.headings[here], np.empty((0, 2)), self.walls, self.router, body
+            )
+            self.repairs += said
+            self._plan(here)
+
+    def add(
+        self,
+        positions: npt.ArrayLike,
+        goals: npt.ArrayLike,
+        *,
+        speeds: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        headings: npt.ArrayLike | None = None,
+        departs: npt.ArrayLike | None = None,
+        reach: npt.ArrayLike = 0.4,
+    ) -> IntArray:
+        """Add people.
+
+        Args:
+            positions: where they start [m]; (N, 2).
+            goals: where they go [m]: points (N, 2) or (2,), or areas xmin, ymin, xmax, ymax (N, 4) or (4,).
+            speeds: speeds at which they walk when nobody is in the way [m/s]; (N,); None draws them.
+            groups: numbers of the groups that walk together, -1 for people alone; (N,); None for nobody in a group.
+            headings: which way trunks face [rad]; (N,); None for the way that they will go.
+            departs: times until which they wait [s], infinity for `release`; (N,) or one; None for at once.
+            reach: distance from the goal at which they have arrived [m]; (N,) or one.
+
+        Returns:
+            Their ids; (N,).
+
+        Raises:
+            CrowdError: if a number is not finite or impossible, or nobody can stand there.
+        """
+        spots = _table(positions, "positions", None, 2)
+        count = len(spots)
+        areas = _areas(goals, count)
+        reaches = _row(reach, "reach", count, 0.05, 1000.0)
+        rng = np.random.default_rng([self.seed, self._next_id])
+        drawn = rng.normal(self.options.speed_mean, self.options.speed_spread, count)
+        shares, own = rng.uniform(size=count), drawn.clip(SLOWEST, FASTEST)
+        if speeds is not None:
+            own = _row(speeds, "speeds", count, 0.05, 5.0)
+        members = np.full(count, -1) if groups is None else np.asarray(groups, dtype=np.int64).reshape(-1)
+        if len(members) != count:
+            raise CrowdError(f"groups of {len(members)} people for {count}; write one number for each, -1 for none")
+        times = np.full(count, -np.inf) if departs is None else _row(departs, "departs", count, -np.inf, np.inf)
+        way = 0.5 * (areas[:, :2] + areas[:, 2:]) - spots
+        facing = np.arctan2(way[:, 1], way[:, 0])
+        if headings is not None:
+            facing = _row(headings, "headings", count, -1e6, 1e6)
+        blocked = walls_of_goals(self.walls, areas)
+        if len(blocked):
+            number = int(blocked[0])
+            raise CrowdError(
+                f"goal of person {number} at {np.round(areas[number], 3).tolist()} lies in a wall or out of bounds; "
+                "write a goal where somebody can stand"
+            )
+        here = self._present
+        spots, said = starts.repaired(spots, facing, self._positions[here], self.walls, self.router, self.options.body)
+        self.repairs += said
+        first = len(self._ids)
+        ids = np.arange(self._next_id, self._next_id + count)
+        self._next_id += count
+        members = np.where(members >= 0, members, -1)
+        self._grow(
+            _ids=ids, _positions=spots, _velocities=np.zeros((count, 2)),
+            _faces=np.stack([np.cos(facing), np.sin(facing)], axis=-1), _goals=areas, _reaches=reaches, _speeds=own,
+            _shares=shares, _slow=np.zeros(count), _groups=members,
+            _modes=np.where(times > self.time, WAIT, WALK).astype(np.int32), _departs=times, _holds=spots,
+            _present=np.ones(count, np.bool_), _arrived=np.zeros(count, np.bool_),
+            _corners=np.zeros((count, MOST_CORNERS, 2)), _counts=np.zeros(count, np.int32),
+            _numbers=np.zeros(count, np.int32), _marks=spots, _mark_times=np.full(count, self.time),
+            _blockers=np.full(count, -1),
+        )  # fmt: skip
+        self._plan(np.arange(first, first + count))
+        if headings is None:
+            self._face_ways(np.arange(first, first + count))
+        return ids
+
+    def remove(self, ids: npt.ArrayLike) -> None:
+        """Remove people; later ones move up in all arrays."""
+        keep = np.ones(len(self._ids), dtype=bool)
+        keep[self._rows(ids)] = False
+        for name in _STATE:
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[keep]))
+
+    def release(self, ids: npt.ArrayLike) -> None:
+        """Let people who wait depart now."""
+        rows = self._rows(ids)
+        rows = rows[self._modes[rows] == WAIT]
+        self._departs[rows] = self.time
+        self._depart(rows)
+
+    def set_goals(self, ids: npt.ArrayLike, goals: npt.ArrayLike) -> None:
+        """Give people other goals, as in `add`. Those who stood at their goals walk again."""
+        rows = self._rows(ids)
+        self._goals[rows] = _areas(goals, len(rows))
+        self._arrived[rows] = False
+        self._modes[rows[self._modes[rows] == STAND]] = WALK
+        self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
+        self._plan(rows)
+
+    def step(self, dt: float) -> None:
+        """Move everybody on by a time [s]; long times are divided into steps of `CrowdOptions.step`."""
+        if not (math.isfinite(dt) and dt > 0.0):
+            raise CrowdError(f"a step of {dt} s; write a time above 0")
+        count = max(math.ceil(dt / self.options.step - 1e-9), 1)
+        before = numba.get_num_threads()
+        if self.options.threads is not None:
+            numba.set_num_threads(min(self.options.threads, numba.config.NUMBA_NUM_THREADS))
+        try:
+            for _ in range(count):
+                self._step(dt / count)
+        finally:
+            numba.set_num_threads(before)
+
+    # what went wrong
+
+    def stuck(self) -> list[StuckPerson]:
+        """Return who has made no progress for `CrowdOptions.stuck_after`, since when, and who is in the way."""
+        walking = self._present & (self._modes == WALK) & ~self._arrived
+        late = self.time - self._mark_times >= self.options.stuck_after - 1e-9
+        return [self._stuck(int(row)) for row in np.flatnonzero(walking & late)]
+
+    def overlaps(self) -> FloatArray:
+        """Return how deep each person's body is in the one that it is deepest in [m]; 0 if in none; (N,)."""
+        active = np.flatnonzero(self._present)
+        out, deepest = np.zeros(len(self._ids)), np.zeros(len(active))
+        order = self._sorted(active)
+        people = np.zeros((len(active), PEOPLE))
+        people[:, X : X + 2], people[:, FX : FX + 2] = self._positions[order], self._faces[order]
+        body = self.options.body
+        shape = np.array(self._hash.shape)
+        _step_kernels.overlaps(people, self._starts, shape, body.radius, body.half_length, deepest)
+        out[order] = deepest
+        return out
+
+    def wall_gaps(self) -> FloatArray:
+        """Return the distance of each person's body from walls and bounds [m]; negative inside of them; (N,)."""
+        axes = self.options.body.half_length * np.stack([-self._faces[:, 1], self._faces[:, 0]], axis=-1)
+        points = np.concatenate([self._positions + t * axes for t in (-1.0, -0.5, 0.0, 0.5, 1.0)])
+        return self.walls.depths(points).reshape(5, -1).min(axis=0) - self.options.body.radius
+
+    # how it is done
+
+    def _step(self, dt: float) -> None:
+        self._depart(np.flatnonzero((self._modes == WAIT) & (self._departs <= self.time + 1e-9)))
+        active = np.flatnonzero(self._present)
+        wishes = np.zeros((len(self._ids), 2))
+        lost, inside = np.zeros(len(self._ids), np.bool_), np.zeros(len(self._ids), np.bool_)
+        if len(active):
+            _route_kernels.follow(
+                self.router.cells, self.router.width, self.router.place, active, self._positions, self._modes,
+                self._holds, self._goals, self._reaches, self._speeds, self._corners, self._counts, self._numbers,
+                self._tick, self.options.at_goal == "stand", wishes, lost, inside,
+            )  # fmt: skip
+            self._move(active, wishes, dt)
+        self.time += dt
+        self._tick += 1
+        self._arrive(np.flatnonzero(inside))
+        self._watch(active, wishes, dt)
+        again = np.flatnonzero(lost & (self._counts >= 0) & self._present)
+        if len(again):
+            self._plan(again)
+
+    def _move(self, active: IntArray, wishes: FloatArray, dt: float) -> None:
+        """Choose velocities and move the people of some rows."""
+        options, count = self.options, len(active)
+        order = self._sorted(active)
+        people, rest = np.empty((count, PEOPLE)), np.zeros((count, REST))
+        for column, values in ((X, self._positions), (VX, self._velocities), (FX, self._faces), (WX, wishes)):
+            people[:, column : column + 2] = values[order]
+        rest[:, SLOW], rest[:, RANK], rest[:, SIDE] = self._slow[order], self._shares[order], options.keep_side
+        near = np.empty((count, options.neighbors), np.int32)
+        counts, blockers = np.empty(count, np.int32), np.empty(count, np.int32)
+        walls, shape = self._walls_now(), np.array(self._hash.shape)
+        parameters = self._parameters(dt)
+        _step_kernels.choose_velocities(
+            people, rest, self._starts, walls.place, shape, walls.edges, walls.starts, walls.entries, parameters, near,
+            counts, blockers,
+        )  # fmt: skip
+        _step_kernels.settle(
+            people, rest, near, counts, walls.place, shape, walls.edges, walls.starts, walls.entries, parameters,
+            options.sweeps, np.empty((count, 2)),
+        )  # fmt: skip
+        self._positions[order] = people[:, X : X + 2]
+        self._velocities[order] = people[:, VX : VY + 1]
+        self._faces[order] = people[:, FX : FY + 1]
+        self._blockers[order] = np.where(blockers >= 0, order[np.maximum(blockers, 0)], blockers)
+
+    def _parameters(self, dt: float) -> FloatArray:
+        options, body = self.options, self.options.body
+        out = np.array(
+            [
+                dt,
+                body.radius,
+                body.half_length,
+                options.horizon,
+                max(options.headway, 1e-3),
+                options.patience,
+                options.sight,
+                math.cos(options.trunk_turn),
+                options.trunk_rate,
+                float(options.model == "social_force"),
+                1.0 / float(self._hash.place[2]),
+            ]
+        )
+        assert len(out) == PARAMETERS
+        return out
+
+    def _walls_now(self) -> WallHash:
+        """Return the walls, with the movers of the world where they are now."""
+        if self._world is None or not self._world.movers:
+            return self._hash
+        moving = edges_of(mover_outlines(self._world, self.time))
+        reach = self.options.body.reach + _step_kernels.WALL_SIGHT
+        return WallHash.of(np.concatenate([self._edges, moving]), self.walls.bounds, reach)
+
+    def _sorted(self, active: IntArray) -> IntArray:
+        order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)
+        columns, rows = self._hash.shape
+        _step_kernels.sort_people(self._positions, active, self._hash.place, columns, rows, cells, self._starts, order)
+        return order
+
+    def _watch(self, active: IntArray, wishes: FloatArray, dt: float) -> None:
+        """Note who is held up, and since when nobody has made progress."""
+        wish = np.hypot(wishes[active, 0], wishes[active, 1])
+        going = (self._velocities[active] * wishes[active]).sum(axis=1)
+        held = (going < 0.25 * wish * wish) & (wish > 0.1)
+        slow = self._slow[active] + np.where(held, dt, -3.0 * dt)
+        self._slow[active] = slow.clip(0.0, 3.0 * self.options.patience)
+        away = self._positions[active] - self._marks[active]
+        on = active[(away * away).sum(axis=1) > PROGRESS * PROGRESS]
+        self._marks[on], self._mark_times[on] = self._positions[on], self.time
+        idle = active[self._modes[active] != WALK]
+        self._mark_times[idle] = self.time
+
+    def _arrive(self, rows: IntArray) -> None:
+        rows = rows[self._modes[rows] == WALK]
+        self._arrived[rows] = True
+        if self.options.at_goal == "leave":
+            self._present[rows] = False
+            self._velocities[rows] = 0.0
+        else:
+            self._modes[rows] = STAND
+            self._holds[rows] = self._positions[rows]
+
+    def _depart(self, rows: IntArray) -> None:
+        self._modes[rows] = WALK
+        self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
+
+    def _plan(self, rows: IntArray) -> None:
+        """Look up the ways of people."""
+        side = -1.0 if self.options.keep_side < 0.0 else 1.0
+        self.router.plan(
+            rows, self._positions, self._goals, self._reaches, self._shares, side, self._corners, self._counts
+        )
+        self._numbers[rows] = 0
+
+    def _face_ways(self, rows: IntArray) -> None:
+        """Turn people who have just been added towards the first corner of their way, unless they stand too close."""
+
+    def _stuck(self, row: int) -> StuckPerson:
+        """Tell who is in the way of a person."""
+        chain: list[int] = []
+        at = int(self._blockers[row])
+        while at >= 0 and at not in chain and at != row and len(chain) < 20:
+            chain.append(at)
+            at = int(self._blockers[at])
+        names = [int(self._ids[k]) for k in chain]
+        since = f"since {self._mark_times[row]:.1f} s"
+        person = int(self._ids[row])
+        if self._counts[row] < 0:
+            reason = f"person {person}: no way to the goal at {np.round(self._goals[row, :2], 2).tolist()}"
+        elif not chain:
+            reason = f"person {person}: {'a wall' if at == -2 else 'nobody'} in the way {since}"
+        elif at == row:
+            reason = f"person {person}: in a ring of {len(chain) + 1} who block one another {since}: {names}"
+        elif self._arrived[chain[-1]]:
+            reason = f"person {person}: person {names[-1]}, who stands at the goal, is in the way {since}"
+        else:
+            reason = f"person {person}: person {names[0]} is in the way {since}"
+        return StuckPerson(person, float(self._mark_times[row]), tuple(names), reason)
+
+    def _rows(self, ids: npt.ArrayLike) -> IntArray:
+        wanted = np.atleast_1d(np.asarray(ids, dtype=np.int64))
+        rows = np.searchsorted(self._ids, wanted)
+        bad = (
+            (rows >= len(self._ids)) | (self._ids[np.minimum(rows, max(len(self._ids) - 1, 0))] != wanted)
+            if len(self._ids)
+            else np.ones(len(wanted), bool)
+        )
+        if bad.any():
+            raise CrowdError(f"no person {int(wanted[bad][0])} in the crowd; write ids that `add` returned")
+        return np.asarray(rows, dtype=np.int64)
+
+    def _grow(self, **rows: npt.NDArray[np.generic]) -> None:
+        for name in _STATE:
+            before = getattr(self, name)
+            setattr(self, name, np.concatenate([before, np.asarray(rows[name], dtype=before.dtype)]))
+
+
+_STATE = (
+    "_ids", "_positions", "_velocities", "_faces", "_goals", "_reaches", "_speeds", "_shares", "_slow", "_groups",
+    "_modes", "_departs", "_holds", "_present", "_arrived", "_corners", "_counts", "_numbers", "_marks",
+    "_mark_times", "_blockers",
+)  # fmt: skip
+"""Arrays with a row for each person."""
+
+
+def simulate(simulation: CrowdSimulation, seconds: float, fps: float = 25.0) -> Trajectories:
+    """Run a simulation for some time, and return where everybody was until they left.
+
+    Args:
+        simulation: the crowd; it stands at the end of that time afterwards.
+        seconds: how long [s]; the run ends earlier when everybody has left.
+        fps: rate [Hz].
+
+    Raises:
+        CrowdError: if nobody is there.
+    """
+    if not (math.isfinite(seconds) and seconds > 0.0 and math.isfinite(fps) and fps > 0.0):
+        raise CrowdError(f"a simulation of {seconds} s at {fps} Hz; write numbers above 0")
+    if not len(simulation):
+        raise CrowdError("a simulation of nobody; add people first")
+    frames = [_frame(simulation)]
+    for _ in range(round(seconds * fps)):
+        if not simulation.present.any():
+            break
+        simulation.step(1.0 / fps)
+        frames.append(_frame(simulation))
+    ids, states = simulation.ids, np.stack([state for state, _ in frames])
+    seen = np.stack([present for _, present in frames])
+    firsts = seen.argmax(axis=0)
+    # somebody who left is still seen in the frame of the arrival, where the goal was reached
+    lasts = np.minimum(len(frames) - seen[::-1].argmax(axis=0), len(frames) - 1)
+    people = np.flatnonzero(seen.any(axis=0))
+    paths = [states[firsts[p] : lasts[p] + 1, p] for p in people]
+    return joined(fps, [f"person {ids[p]}" for p in people], [int(firsts[p]) for p in people], paths)
+
+
+def _frame(simulation: CrowdSimulation) -> tuple[FloatArray, BoolArray]:
+    return np.column_stack([simulation.positions, simulation.headings]), simulation.present
+
+
+def walls_of_goals(walls: Walls, areas: FloatArray) -> IntArray:
+    """Return the numbers of goals (N, 4) that are points in walls or out of bounds."""
+    middles = 0.5 * (areas[:, :2] + areas[:, 2:])
+    point = (areas[:, 2:] - areas[:, :2]).max(axis=1, initial=0.0) < 0.5
+    x0, y0, x1, y1 = walls.bounds
+    outside = (areas[:, 2] < x0) | (areas[:, 0] > x1) | (areas[:, 3] < y0) | (areas[:, 1] > y1)
+    return np.flatnonzero(outside | (point & (walls.depths(middles) < 0.0)))
+
+
+def _table(value: npt.ArrayLike, name: str, rows: int | None, columns: int) -> FloatArray:
+    """Return numbers of people as a table, or complain of the first that is not finite."""
+    try:
+        table = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CrowdError(f"{name} of people must be numbers in metres") from None
+    if table.ndim == 1 and table.size == columns:
+        table = table[None] if rows is None else np.tile(table, (rows, 1))
+    if table.ndim != 2 or table.shape[1] != columns or (rows is not None and len(table) != rows):
+        raise CrowdError(
+            f"{name} of people have shape {table.shape}; write ({'N' if rows is None else rows}, {columns})"
+        )
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if len(bad):
+        raise CrowdError(f"{name} of person {int(bad[0])} are {table[bad[0]].tolist()}; write finite numbers in metres")
+    return table
+
+
+def _areas(goals: npt.ArrayLike, count: int) -> FloatArray:
+    """Return goals as areas; (N, 4)."""
+    shape = np.shape(goals)  # type: ignore[arg-type]
+    if shape and shape[-1] == 4:
+        areas = _table(goals, "goals", count, 4)
+        bad = np.flatnonzero((areas[:, 2:] < areas[:, :2]).any(axis=1))
+        if len(bad):
+            raise CrowdError(
+                f"goal of person {int(bad[0])} is {areas[bad[0]].tolist()}; write xmin, ymin, xmax, ymax in metres"
+            )
+        return areas
+    points = _table(goals, "goals", count, 2)
+    return np.concatenate([points, points], axis=1)
+
+
+def _row(value: npt.ArrayLike, name: str, count: int, low: float, high: float) -> FloatArray:
+    """Return one number for each person, within bounds."""
+    row = (
+        np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (count,)))
+        if np.ndim(value) == 0
+        else np.array(value, dtype=np.float64).reshape(-1)
+    )  # type: ignore[arg-type]
+    if len(row) != count:
+        raise CrowdError(f"{name} of {len(row)} people for {count}; write one number for each")
+    bad = np.flatnonzero(~((row >= low) & (row <= high)))
+    if len(bad):
+        raise CrowdError(f"{name} of person {int(bad[0])} is {row[bad[0]]}; write a number from {low:g} to {high:g}")
+    return row

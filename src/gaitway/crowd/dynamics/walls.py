@@ -1,0 +1,150 @@
+"""Walls of a crowd: exact line segments with a rounding, out of a world or given directly, in a hash of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.core.errors import CrowdError
+from gaitway.world.exact import footprint_distance
+from gaitway.world.footprint import Footprint
+from gaitway.world.grid import Bounds
+from gaitway.world.obstacle import PASSABLE, Obstacle
+from gaitway.world.occupancy import BODY_BAND, body_footprint
+from gaitway.world.world import World
+
+HASH_CELL = 1.5
+"""Side of the cells of the hashes of people and walls [m]."""
+MAX_HASH_CELLS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Walls:
+    """All that stands in the way: outlines within bounds."""
+
+    bounds: Bounds
+    """xmin, ymin, xmax, ymax [m]; nobody leaves them."""
+    outlines: tuple[Footprint, ...]
+    """Outlines of solid things; two points are a thin wall."""
+
+    @staticmethod
+    def of(world: World) -> Walls:
+        """Return the walls of a world, without its movers. What only special behaviours pass is a wall too."""
+        return Walls(world.bounds, tuple(_outlines(world, world.obstacles)))
+
+    @staticmethod
+    def of_segments(segments: npt.ArrayLike, bounds: Sequence[float] | None = None, margin: float = 5.0) -> Walls:
+        """Return thin walls.
+
+        Args:
+            segments: x and y of both ends of each wall [m]; (S, 4).
+            bounds: xmin, ymin, xmax, ymax [m]; None for those of the segments and a margin.
+            margin: that margin [m].
+
+        Raises:
+            CrowdError: if a number is not finite, or there are no bounds.
+        """
+        rows = owned(np.asarray(segments, dtype=np.float64).reshape(-1, 4), "walls", (None, 4), error=CrowdError)
+        if bounds is None:
+            if not len(rows):
+                raise CrowdError("a crowd without walls and bounds; write bounds: xmin, ymin, xmax, ymax in metres")
+            ends = rows.reshape(-1, 2)
+            low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
+            bounds = (*low.tolist(), *high.tolist())
+        x0, y0, x1, y1 = (float(v) for v in bounds)
+        if not (np.isfinite([x0, y0, x1, y1]).all() and x0 < x1 and y0 < y1):
+            raise CrowdError(f"bounds {tuple(bounds)} of a crowd; write xmin, ymin, xmax, ymax with xmin < xmax")
+        return Walls((x0, y0, x1, y1), tuple(Footprint.of_rings([row.reshape(2, 2)]) for row in rows))
+
+    def depths(self, points: npt.ArrayLike) -> FloatArray:
+        """Return the distance of points (N, 2) from walls and bounds [m]; negative inside of them."""
+        points = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+        x0, y0, x1, y1 = self.bounds
+        (x, y) = points.T
+        room = np.minimum.reduce([x - x0, x1 - x, y - y0, y1 - y])
+        filled = [outline for outline in self.outlines if not outline.empty]
+        return np.minimum(room, footprint_distance(filled, points)) if filled and len(points) else room
+
+    def segments(self) -> FloatArray:
+        """Return all edges: x and y of the middle, direction x and y, half length, rounding [m]; (S, 6)."""
+        return edges_of([*self.outlines, _frame(self.bounds)])
+
+
+def mover_outlines(world: World, time: float) -> list[Footprint]:
+    """Return the outlines of what moves in a world, at a time [s]."""
+    return _outlines(world, world.at(time).moved)
+
+
+def edges_of(outlines: Sequence[Footprint]) -> FloatArray:
+    """Return the edges of outlines as `Walls.segments` does."""
+    rows = []
+    for outline in outlines:
+        for ring in outline.rings:
+            after = np.roll(ring, -1, axis=0) if len(ring) > 2 else ring[-1:]
+            before = ring if len(ring) > 2 else ring[:1]
+            middle, half = 0.5 * (before + after), 0.5 * (after - before)
+            length = np.hypot(*half.T)
+            way = np.where(length[:, None] > 1e-9, half / np.maximum(length, 1e-9)[:, None], (1.0, 0.0))
+            rows.append(np.column_stack([middle, way, length, np.full(len(length), outline.radius)]))
+    return np.concatenate([np.empty((0, 6)), *rows])
+
+
+@dataclass(frozen=True, eq=False)
+class WallHash:
+    """Edges of walls by cell; read-only arrays for the kernels."""
+
+    place: FloatArray
+    """x and y of the corner of the cells [m], cells in a metre; (3,)."""
+    shape: tuple[int, int]
+    """Number of cells along x and y."""
+    edges: FloatArray
+    """See `Walls.segments`; (S, 6)."""
+    starts: IntArray
+    """First entry of each cell in `entries`; (cells + 1,)."""
+    entries: IntArray
+    """Edges of each cell, in rising order; (E,)."""
+
+    @staticmethod
+    def of(edges: FloatArray, bounds: Bounds, reach: float) -> WallHash:
+        """Sort edges into all cells that they come within a reach of [m]."""
+        x0, y0, x1, y1 = bounds
+        cell = max(HASH_CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / MAX_HASH_CELLS)))
+        shape = (int((x1 - x0) / cell) + 1, int((y1 - y0) / cell) + 1)
+        cells, which = [], []
+        for number, (x, y, ux, uy, half, radius) in enumerate(edges.tolist()):
+            wide = reach + radius
+            dx, dy = abs(ux) * half + wide, abs(uy) * half + wide
+            i = np.arange(max(int((x - dx - x0) / cell), 0), min(int(max(x + dx - x0, -cell) / cell), shape[0] - 1) + 1)
+            j = np.arange(max(int((y - dy - y0) / cell), 0), min(int(max(y + dy - y0, -cell) / cell), shape[1] - 1) + 1)
+            ii, jj = (a.ravel() for a in np.meshgrid(i, j, indexing="ij"))
+            # a cell counts if its middle is within the reach and half a diagonal of the edge
+            mx, my = x0 + (ii + 0.5) * cell - x, y0 + (jj + 0.5) * cell - y
+            along = np.clip(mx * ux + my * uy, -half, half)
+            near = np.hypot(mx - along * ux, my - along * uy) <= wide + 0.7072 * cell
+            cells.append((ii * shape[1] + jj)[near])
+            which.append(np.full(int(near.sum()), number))
+        flat = np.concatenate([np.empty(0, np.int64), *cells]).astype(np.int64)
+        order = np.argsort(flat, kind="stable")
+        counts = np.bincount(flat, minlength=shape[0] * shape[1])
+        return WallHash(
+            place=read_only(np.array([x0, y0, 1.0 / cell])),
+            shape=shape,
+            edges=read_only(np.ascontiguousarray(edges, dtype=np.float64)),
+            starts=read_only(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)),
+            entries=read_only(np.concatenate([np.empty(0, np.int64), *which]).astype(np.int64)[order]),
+        )
+
+
+def _frame(bounds: Bounds) -> Footprint:
+    x0, y0, x1, y1 = bounds
+    return Footprint.of_rings([[(x0, y0), (x1, y0), (x1, y1), (x0, y1)]])
+
+
+def _outlines(world: World, obstacles: Sequence[Obstacle]) -> list[Footprint]:
+    solid = [obstacle for obstacle in obstacles if obstacle.kind != PASSABLE]
+    found = [body_footprint(obstacle.shape, world.terrain, BODY_BAND, 0.0) for obstacle in solid]
+    return [outline for outline in found if not outline.empty]
