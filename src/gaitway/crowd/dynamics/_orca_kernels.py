@@ -14,7 +14,7 @@ _PARALLEL = 1e-7
 """Sine of the angle between lines below which they count as parallel."""
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def on_line(
     lines: FloatArray, number: int, fastest: float, aim_x: float, aim_y: float, far: bool, out: FloatArray
 ) -> bool:

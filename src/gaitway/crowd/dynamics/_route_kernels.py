@@ -22,31 +22,46 @@ ROOMY = 0.45
 """Distance from walls at which corners are passed where there is room [m]."""
 WIDEST = 3.0
 """Width beside a corner over which people spread [m]."""
+FAR = 1e9
+"""A distance beyond all places [cells]."""
 WALK, WAIT, STAND = range(3)
 """What people do: they go to their goals, wait where they are, or stand at their goals."""
 
 
 @kernel(borrows=True, inner=True, shared=True)
-def sees(cells: Cells, width: int, ax: float, ay: float, bx: float, by: float) -> bool:
+def sees(
+    cells: Cells, strides: SmallInts, width: int, ax: float, ay: float, bx: float, by: float, farthest: float
+) -> bool:
     """Return whether a line between two points crosses open cells alone; in units of cells, border included.
 
     The cells within 1.5 of the first point may be closed: somebody who is pressed against a wall can see too.
+
+    Args:
+        cells: kinds of cells, with a border; (N,).
+        strides: half cells around each cell in which all cells are open; (N,).
+        width: cells in a row.
+        ax: first point.
+        ay: the same.
+        bx: second point.
+        by: the same.
+        farthest: what is farther away from the first point is not looked at.
     """
     dx, dy = bx - ax, by - ay
     size = math.sqrt(dx * dx + dy * dy)
     count = int(2.0 * size) + 1
-    for k in range(count + 1):
+    k, last = int(3.0 * count / max(2.0 * size, 1e-9)), min(count, int(2.0 * farthest))
+    while k <= last:
         t = k / count
-        if t * size < 1.5:
-            continue
-        if cells[int(ay + t * dy) * width + int(ax + t * dx)] == CLOSED:
+        cell = int(ay + t * dy) * width + int(ax + t * dx)
+        if cells[cell] == CLOSED:
             return False
+        k += max(strides[cell], 1)
     return True
 
 
 @kernel(borrows=True, inner=True, shared=True)
 def anchor_of(
-    cells: Cells, width: int, ways: Cells, steps: IntArray, distances: SingleArray, anchors: SmallInts, cell: int,
+    cells: Cells, strides: SmallInts, width: int, ways: Cells, steps: IntArray, distances: SingleArray, anchors: SmallInts, cell: int,
     stack: IntArray,
 ) -> int:  # fmt: skip
     """Return the cell towards which somebody in a cell walks in a straight line; known ones are looked up.
@@ -55,6 +70,7 @@ def anchor_of(
 
     Args:
         cells: kinds of cells, with a border; (N,).
+        strides: see `sees`; (N,).
         width: cells in a row.
         ways: step by which each cell is reached from the goal; (N,).
         steps: offsets of the steps; (16, 3).
@@ -75,7 +91,9 @@ def anchor_of(
         depth -= 1
         before, cell = cell, stack[depth]
         far = anchors[before]
-        visible = sees(cells, width, cell % width + 0.5, cell // width + 0.5, far % width + 0.5, far // width + 0.5)
+        visible = sees(
+            cells, strides, width, cell % width + 0.5, cell // width + 0.5, far % width + 0.5, far // width + 0.5, FAR
+        )
         anchors[cell] = far if visible else before
     return anchors[cell]
 
@@ -133,24 +151,29 @@ def roomy_corner(
 
 @kernel(borrows=True, inner=True, shared=True)
 def write_corners(
-    cells: Cells, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
+    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
     anchors: SmallInts, stack: IntArray, cell: int, place: FloatArray, side: float, share: float, person: int,
     corners: FloatArray, counts: SmallInts, point: FloatArray,
 ) -> None:  # fmt: skip
     """Write the corners between a cell and the goal, in metres."""
     made, size = 0, place[2]
     px, py = cell % width + 0.5, cell // width + 0.5
-    at = cell
+    at = anchor_of(cells, strides, width, ways, steps, distances, anchors, cell, stack)
     while made < MOST_CORNERS:
-        at = anchor_of(cells, width, ways, steps, distances, anchors, at, stack)
-        if distances[at] <= 0.0:
-            break
-        roomy_corner(squares, width, at, px, py, side, share, size, point)
-        if not sees(cells, width, px, py, point[0], point[1]):
-            point[0], point[1] = at % width + 0.5, at // width + 0.5
-        px, py = point[0], point[1]
-        corners[person, made, 0], corners[person, made, 1] = place[0] + px * size, place[1] + py * size
+        x, y = at % width + 0.5, at // width + 0.5
+        after = at
+        if distances[at] > 0.0:
+            after = anchor_of(cells, strides, width, ways, steps, distances, anchors, at, stack)
+            roomy_corner(squares, width, at, px, py, side, share, size, point)
+            if sees(cells, strides, width, px, py, point[0], point[1], FAR) and sees(
+                cells, strides, width, point[0], point[1], after % width + 0.5, after // width + 0.5, FAR
+            ):
+                x, y = point[0], point[1]
+        corners[person, made, 0], corners[person, made, 1] = place[0] + x * size, place[1] + y * size
         made += 1
+        if distances[at] <= 0.0:
+            break  # the nearest part of the goal, which may be seen from here only
+        px, py, at = x, y, after
     counts[person] = made
 
 
@@ -172,7 +195,7 @@ def known_cell(width: int, distances: SingleArray, x: float, y: float) -> int:
 
 @kernel
 def corners_of(
-    cells: Cells, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
+    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
     anchors: SmallInts, place: FloatArray, who: IntArray, positions: FloatArray, shares: FloatArray, side: float,
     corners: FloatArray, counts: SmallInts,
 ) -> None:  # fmt: skip
@@ -180,6 +203,7 @@ def corners_of(
 
     Args:
         cells: kinds of cells, with a border; (N,).
+        strides: see `sees`; (N,).
         squares: squared distance of each cell from walls [m^2]; (N,).
         width: cells in a row.
         ways: step by which each cell is reached from the goal; (N,).
@@ -203,20 +227,21 @@ def corners_of(
             counts[p] = -1
             continue
         write_corners(
-            cells, squares, width, ways, steps, distances, anchors, stack, cell, place, side, shares[p], p, corners,
+            cells, strides, squares, width, ways, steps, distances, anchors, stack, cell, place, side, shares[p], p, corners,
             counts, point,
         )  # fmt: skip
 
 
 @kernel
 def single_ways(
-    cells: Cells, squares: SingleArray, width: int, steps: IntArray, place: FloatArray, who: IntArray,
+    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, steps: IntArray, place: FloatArray, who: IntArray,
     positions: FloatArray, goals: FloatArray, shares: FloatArray, side: float, corners: FloatArray, counts: SmallInts,
 ) -> None:  # fmt: skip
     """Search the ways of people who each have a goal of their own: A* from the goal to the person, over 8 neighbours.
 
     Args:
         cells: kinds of cells, with a border; (N,).
+        strides: see `sees`; (N,).
         squares: squared distance of each cell from walls [m^2]; (N,).
         width: cells in a row.
         steps: offsets of the steps; (16, 3); only the even ones are used.
@@ -240,7 +265,7 @@ def single_ways(
         x, y = (positions[p, 0] - place[0]) / place[2], (positions[p, 1] - place[1]) / place[2]
         gx, gy = (goals[p, 0] - place[0]) / place[2], (goals[p, 1] - place[1]) / place[2]
         counts[p] = 0
-        if sees(cells, width, x, y, gx, gy):
+        if sees(cells, strides, width, x, y, gx, gy, FAR):
             continue
         start, goal = open_cell(cells, width, x, y), open_cell(cells, width, gx, gy)
         if start < 0 or goal < 0:
@@ -280,7 +305,7 @@ def single_ways(
                     size += 1
         if done[start]:
             write_corners(
-                cells, squares, width, ways, steps, distances, anchors, stack, start, place, side, shares[p], p,
+                cells, strides, squares, width, ways, steps, distances, anchors, stack, start, place, side, shares[p], p,
                 corners, counts, point,
             )  # fmt: skip
         else:
@@ -338,7 +363,7 @@ def sift_down(keys: SingleArray, heap: SmallInts, size: int, key: float, cell: i
 
 @kernel(parallel=True)
 def follow(
-    cells: Cells, width: int, place: FloatArray, active: IntArray, positions: FloatArray, modes: SmallInts,
+    cells: Cells, strides: SmallInts, width: int, place: FloatArray, active: IntArray, positions: FloatArray, modes: SmallInts,
     holds: FloatArray, goals: FloatArray, reaches: FloatArray, speeds: FloatArray, corners: FloatArray,
     counts: SmallInts, numbers: SmallInts, tick: int, slowing: bool, wishes: FloatArray, lost: BoolArray,
     inside: BoolArray,
@@ -347,6 +372,7 @@ def follow(
 
     Args:
         cells: kinds of cells, with a border; (N,).
+        strides: see `sees`; (N,).
         width: cells in a row.
         place: corner of the grid [m], border included, and side of a cell [m]; (3,).
         active: people; (A,).
@@ -369,18 +395,18 @@ def follow(
     for block in numba.prange((total + BLOCK - 1) // BLOCK):
         for k in range(block * BLOCK, min((block + 1) * BLOCK, total)):
             follow_one(
-                cells, width, place, active[k], positions, modes, holds, goals, reaches, speeds, corners, counts,
+                cells, strides, width, place, active[k], positions, modes, holds, goals, reaches, speeds, corners, counts,
                 numbers, tick, slowing, wishes, lost, inside,
             )  # fmt: skip
 
 
-LOOK_EVERY = 10
+LOOK_EVERY = 16
 """Steps between two looks around of a person."""
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def follow_one(
-    cells: Cells, width: int, place: FloatArray, p: int, positions: FloatArray, modes: SmallInts, holds: FloatArray,
+    cells: Cells, strides: SmallInts, width: int, place: FloatArray, p: int, positions: FloatArray, modes: SmallInts, holds: FloatArray,
     goals: FloatArray, reaches: FloatArray, speeds: FloatArray, corners: FloatArray, counts: SmallInts,
     numbers: SmallInts, tick: int, slowing: bool, wishes: FloatArray, lost: BoolArray, inside: BoolArray,
 ) -> None:  # fmt: skip
@@ -406,8 +432,9 @@ def follow_one(
         dx, dy = cx - x, cy - y
         square = dx * dx + dy * dy
         passed = square < 0.16 or (square < 2.25 and dx * (nx - cx) + dy * (ny - cy) < 0.0)
-        if (passed or look) and sees(
-            cells, width, (x - ox) / side, (y - oy) / side, (nx - ox) / side, (ny - oy) / side
+        if (passed and square < 0.02) or (
+            (passed or look)
+            and sees(cells, strides, width, (x - ox) / side, (y - oy) / side, (nx - ox) / side, (ny - oy) / side, FAR)
         ):
             number += 1
             continue
@@ -416,7 +443,9 @@ def follow_one(
     tx, ty = gx, gy
     if number < counts[p]:
         tx, ty = corners[p, number, 0], corners[p, number, 1]
-    if look and not sees(cells, width, (x - ox) / side, (y - oy) / side, (tx - ox) / side, (ty - oy) / side):
+    if look and not sees(
+        cells, strides, width, (x - ox) / side, (y - oy) / side, (tx - ox) / side, (ty - oy) / side, 10.0 / side
+    ):
         lost[p] = True
     ax, ay = min(max(x, goals[p, 0]), goals[p, 2]) - x, min(max(y, goals[p, 1]), goals[p, 3]) - y
     inside[p] = ax * ax + ay * ay <= reaches[p] * reaches[p]

@@ -13,26 +13,27 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.crowd.dynamics._orca_kernels import least_broken, on_lines
 
 SmallInts = npt.NDArray[np.int32]
 
 X, Y, VX, VY, FX, FY, WX, WY = range(8)
-"""Columns of people: place [m], velocity [m/s], direction that the trunk faces, wished velocity [m/s]."""
+"""Columns of people: place [m], velocity [m/s], direction that the trunk faces, direction of the wish (0 for none)."""
 PEOPLE = 8
-SLOW, RANK, SIDE, NEW_X, NEW_Y, NEW_FX, NEW_FY, GAP = range(8)
-"""Columns of the rest: time held up [s], rank of the person (0 to 1), strength of keeping to the right; place and
-direction of the trunk after the step; least gap to anybody or any wall [m]."""
+SLOW, RANK, SIDE, WISH, NEW_X, NEW_Y, NEW_FX, NEW_FY = range(8)
+"""Columns of the rest: time held up [s], rank of the person (0 to 1), strength of keeping to the right, wished
+speed [m/s]; place [m] and direction of the trunk after the step."""
 REST = 8
 (
-    DT, RADIUS, HALF, HORIZON, HEADWAY, PATIENCE, SIGHT, COS_TURN, TURN_RATE, SOCIAL, CELL,
-) = range(11)  # fmt: skip
+    DT, RADIUS, HALF, HORIZON, HEADWAY, PATIENCE, SIGHT, COS_TURN, TURN_RATE, SOCIAL, CELL, LANE,
+) = range(12)  # fmt: skip
 """Entries of the parameters: time step [s], rounding and half length of bodies [m], horizon, headway and patience [s],
-sight [m], cosine of the greatest turn of a trunk, rate of trunks [rad/s], 1 for social forces, side of a hash cell [m].
+sight [m], cosine of the greatest turn of a trunk, rate of trunks [rad/s], 1 for social forces, side of a hash cell [m],
+how strongly people steer for lanes.
 """
-PARAMETERS = 11
+PARAMETERS = 12
 MX, MY, UX, UY, LENGTH, ROUND = range(6)
 """Columns of walls: middle [m], direction, half length [m], rounding [m]."""
 
@@ -45,8 +46,10 @@ WALL_SIGHT = 0.8
 """Greatest gap to a wall that is heeded [m]."""
 CONTACT_TIME = 0.25
 """Time in which bodies beside one another may touch at the earliest [s]."""
-SLOP = 0.001
+SLOP = 0.004
 """Gap to which overlapping bodies are moved apart [m]."""
+PROGRESS = 0.25
+"""Distance from the last place of rest beyond which a person has made progress [m]."""
 FARTHEST_PUSH = 0.05
 """Farthest that one sweep moves a body [m]."""
 
@@ -93,6 +96,129 @@ def sort_people(
     starts[total] = count
 
 
+@kernel
+def gather(
+    order: IntArray,
+    positions: FloatArray,
+    velocities: FloatArray,
+    faces: FloatArray,
+    wishes: FloatArray,
+    slow: FloatArray,
+    ranks: FloatArray,
+    side: float,
+    people: FloatArray,
+    rest: FloatArray,
+) -> None:
+    """Copy the state of people, (N, 2) or (N,), into rows in order, (A, `PEOPLE`) and (A, `REST`)."""
+    for k in range(len(order)):
+        p = order[k]
+        for c in range(2):
+            people[k, X + c], people[k, VX + c] = positions[p, c], velocities[p, c]
+            people[k, FX + c] = faces[p, c]
+        wish = math.sqrt(wishes[p, 0] * wishes[p, 0] + wishes[p, 1] * wishes[p, 1])
+        scale = 1.0 / wish if wish > 1e-6 else 0.0
+        people[k, WX], people[k, WY], rest[k, WISH] = scale * wishes[p, 0], scale * wishes[p, 1], wish
+        rest[k, SLOW], rest[k, RANK], rest[k, SIDE] = slow[p], ranks[p], side
+
+
+@kernel
+def scatter(
+    order: IntArray,
+    people: FloatArray,
+    blockers: SmallInts,
+    walking: BoolArray,
+    time: float,
+    dt: float,
+    longest: float,
+    positions: FloatArray,
+    velocities: FloatArray,
+    faces: FloatArray,
+    slow: FloatArray,
+    marks: FloatArray,
+    mark_times: FloatArray,
+    who_blocks: IntArray,
+    rest: FloatArray,
+) -> None:
+    """Copy rows back, and note who is held up, and since when nobody has made progress.
+
+    Args:
+        order: numbers of people in order; (A,).
+        people: rows; (A, `PEOPLE`).
+        blockers: rows of those in the way; (A,).
+        walking: whether people walk to their goals; (N,).
+        time: time after the step [s].
+        dt: time step [s].
+        longest: greatest time that is noted [s].
+        positions: receives places [m]; (N, 2).
+        velocities: receives velocities [m/s]; (N, 2).
+        faces: receives directions of trunks; (N, 2).
+        slow: times for which people are held up [s]; (N,).
+        marks: places of the last progress [m]; (N, 2).
+        mark_times: times of the last progress [s]; (N,).
+        who_blocks: receives the numbers of those in the way; (N,).
+        rest: what else is known of people; (A, `REST`).
+    """
+    for k in range(len(order)):
+        p = order[k]
+        for c in range(2):
+            positions[p, c], velocities[p, c], faces[p, c] = people[k, X + c], people[k, VX + c], people[k, FX + c]
+        wish, going = rest[k, WISH], people[k, VX] * people[k, WX] + people[k, VY] * people[k, WY]
+        held = going < 0.25 * wish and wish > 0.1
+        slow[p] = min(max(slow[p] + (dt if held else -3.0 * dt), 0.0), longest)
+        dx, dy = positions[p, 0] - marks[p, 0], positions[p, 1] - marks[p, 1]
+        if dx * dx + dy * dy > PROGRESS * PROGRESS:
+            marks[p, 0], marks[p, 1], mark_times[p] = positions[p, 0], positions[p, 1], time
+        if not walking[p]:
+            mark_times[p] = time
+        who_blocks[p] = order[blockers[k]] if blockers[k] >= 0 else blockers[k]
+
+
+@kernel
+def sum_flow(people: FloatArray, starts: IntArray, flow: FloatArray) -> None:
+    """Sum up where the people of each cell want to go.
+
+    Args:
+        people: people in order; (A, `PEOPLE`).
+        starts: first person of each cell; (cells + 1,).
+        flow: receives the sums of their directions, and how many want to go anywhere; (cells, 3).
+    """
+    for cell in range(len(starts) - 1):
+        sum_x, sum_y, count = 0.0, 0.0, 0.0
+        for i in range(starts[cell], starts[cell + 1]):
+            sum_x += people[i, WX]
+            sum_y += people[i, WY]
+            count += people[i, WX] * people[i, WX] + people[i, WY] * people[i, WY]
+        flow[cell, 0], flow[cell, 1], flow[cell, 2] = sum_x, sum_y, count
+
+
+@kernel(borrows=True, inner=True)
+def against(flow: FloatArray, place: FloatArray, shape: IntArray, x: float, y: float, wx: float, wy: float) -> float:
+    """Return how many more people walk against a direction than with it, in the cell of a point."""
+    i, j = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
+    if i < 0 or j < 0 or i >= shape[0] or j >= shape[1]:
+        return 0.0
+    cell = i * shape[1] + j
+    along = flow[cell, 0] * wx + flow[cell, 1] * wy
+    return 0.5 * (flow[cell, 2] - along) - 0.25 * (flow[cell, 2] + along)
+
+
+@kernel(borrows=True, inner=True)
+def lane(
+    flow: FloatArray, place: FloatArray, shape: IntArray, x: float, y: float, wx: float, wy: float, side: float
+) -> float:
+    """Return to which side one steers to keep out of the way of a stream that comes towards one; left is positive."""
+    out = 0.0
+    for k in range(2):
+        ahead = 1.8 + 1.8 * k
+        px, py = x + ahead * wx, y + ahead * wy
+        middle = against(flow, place, shape, px, py, wx, wy)
+        left = against(flow, place, shape, px - 1.5 * wy, py + 1.5 * wx, wx, wy)
+        right = against(flow, place, shape, px + 1.5 * wy, py - 1.5 * wx, wx, wy)
+        if middle > 0.0 or left > 0.0 or right > 0.0:
+            out += right - left - side * max(middle, 0.0)
+    return out
+
+
 @kernel(borrows=True, inner=True)
 def between(
     px: float, py: float, ax: float, ay: float, a: float, bx: float, by: float, b: float
@@ -120,7 +246,7 @@ def between(
     return dx, dy, math.sqrt(dx * dx + dy * dy)
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def nearest_people(
     people: FloatArray,
     i: int,
@@ -134,6 +260,8 @@ def nearest_people(
     near: SmallInts,
 ) -> int:
     """Find the nearest people, nearest first; those in cells of a second ring only if the first holds too few.
+
+    Nobody sees who is behind and farther away than 1 m.
 
     Args:
         people: people in order; (A, `PEOPLE`).
@@ -150,7 +278,7 @@ def nearest_people(
     Returns:
         How many were found.
     """
-    x, y, most = people[i, X], people[i, Y], len(squares)
+    x, y, wx, wy, most = people[i, X], people[i, Y], people[i, WX], people[i, WY], len(squares)
     ci = min(max(int((x - place[0]) * place[2]), 0), columns - 1)
     cj = min(max(int((y - place[1]) * place[2]), 0), rows - 1)
     found, far = 0, sight * sight
@@ -171,7 +299,7 @@ def nearest_people(
                 for j in range(first, last):
                     dx, dy = people[j, X] - x, people[j, Y] - y
                     square = dx * dx + dy * dy
-                    if square >= far or j == i:
+                    if square >= far or j == i or (square > 1.0 and dx * wx + dy * wy < 0.0):
                         continue
                     k = found if found < most else most - 1
                     while k > 0 and squares[k - 1] > square:
@@ -197,6 +325,7 @@ def choose_velocities(
     edges: FloatArray,
     wall_starts: IntArray,
     wall_entries: IntArray,
+    flow: FloatArray,
     parameters: FloatArray,
     near: SmallInts,
     counts: SmallInts,
@@ -206,13 +335,14 @@ def choose_velocities(
 
     Args:
         people: people in order; (A, `PEOPLE`).
-        rest: what else is known of them; (A, `REST`); `NEW_X` to `GAP` are written.
+        rest: what else is known of them; (A, `REST`); `NEW_X` to `NEW_FY` are written.
         starts: first person of each cell; (cells + 1,).
         place: corner of the cells [m] and cells in a metre; (3,).
         shape: number of cells along x and y; (2,).
         edges: edges of walls; (S, 6).
         wall_starts: first wall entry of each cell; (cells + 1,).
         wall_entries: walls of each cell; (E,).
+        flow: where people want to go, see `sum_flow`; (cells, 3).
         parameters: see `DT`; (`PARAMETERS`,).
         near: receives the neighbours of each, nearest first; (A, K).
         counts: receives their numbers; (A,).
@@ -228,11 +358,11 @@ def choose_velocities(
             )
             blockers[i] = choose_one(
                 people, rest, i, near[i], counts[i], squares, place, shape, edges, wall_starts, wall_entries,
-                parameters, lines, other, gaps, velocity,
+                flow, parameters, lines, other, gaps, velocity,
             )  # fmt: skip
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def choose_one(
     people: FloatArray,
     rest: FloatArray,
@@ -245,6 +375,7 @@ def choose_one(
     edges: FloatArray,
     wall_starts: IntArray,
     wall_entries: IntArray,
+    flow: FloatArray,
     parameters: FloatArray,
     lines: FloatArray,
     other: FloatArray,
@@ -254,10 +385,9 @@ def choose_one(
     """Choose the velocity of one person as `choose_velocities`; returns who is in the way."""
     dt, radius, half = parameters[DT], parameters[RADIUS], parameters[HALF]
     x, y, vx, vy, fx, fy = people[i, X], people[i, Y], people[i, VX], people[i, VY], people[i, FX], people[i, FY]
-    wish_x, wish_y = people[i, WX], people[i, WY]
-    wish = math.sqrt(wish_x * wish_x + wish_y * wish_y)
+    wish = rest[i, WISH]
     # the way: where one wants to go, or, of those who stand, where the trunk faces
-    wx, wy = (wish_x / wish, wish_y / wish) if wish > 1e-6 else (fx, fy)
+    wx, wy = (people[i, WX], people[i, WY]) if wish > 1e-6 else (fx, fy)
     impatience = min(rest[i, SLOW] / parameters[PATIENCE], 1.0)
     left, right, least = 0.6, 0.6, 0.6
     blocker, blocked = -1, 0.25
@@ -267,6 +397,7 @@ def choose_one(
     cj = min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
     cell = ci * shape[1] + cj
     force_x, force_y = 0.0, 0.0
+    inverse = 1.0 / parameters[HORIZON]
     for entry in range(wall_starts[cell], wall_starts[cell + 1]):
         e = wall_entries[entry]
         px, py = edges[e, MX] - x, edges[e, MY] - y
@@ -311,13 +442,13 @@ def choose_one(
         away = math.sqrt(squares[k])
         if away < 1e-6:  # on the same spot: apart along x, by the order of rows
             px, py, away = (1e-6 if j > i else -1e-6), 0.0, 1e-6
-        lx, ly = px / away, py / away
+        inverse_away = 1.0 / away
+        lx, ly = px * inverse_away, py * inverse_away
         jx, jy, jfx, jfy = people[j, VX], people[j, VY], people[j, FX], people[j, FY]
+        jwx, jwy = people[j, WX], people[j, WY]
         wide = 2.0 * radius + half * (abs(fx * lx + fy * ly) + abs(jfx * lx + jfy * ly))
-        lon, lat = px * wx + py * wy, wx * py - wy * px
-        their_wish = people[j, WX] * wx + people[j, WY] * wy
-        their_size = math.sqrt(people[j, WX] * people[j, WX] + people[j, WY] * people[j, WY])
-        oncoming = their_wish < -0.4 * their_size and their_size > 0.1
+        lon, lat, their_way = px * wx + py * wy, wx * py - wy * px, jwx * wx + jwy * wy
+        oncoming = their_way < -0.4
         nearby = away < 1.1
         nx, ny, gap = lx, ly, away - wide
         if nearby:
@@ -343,9 +474,11 @@ def choose_one(
                 if abs(lat) < 0.45 and away < 1.4:
                     facing_others = max(facing_others, 1.4 - away)
             else:
-                if their_wish > 0.5 * their_size and jx * wx + jy * wy > 0.3 and away > 0.5:
+                if their_way > 0.5 and jx * wx + jy * wy > 0.3 and away > 0.5:
                     steer += 0.25 * min(max(lat, -0.7), 0.7) / (0.5 + away)
-                if abs(lat) < 0.3 + 0.5 * half:
+                # of two who are in each other's way at a door, one goes first
+                mutual = px * jwx + py * jwy < 0.0
+                if abs(lat) < min(0.3 + 0.5 * half, lon) and not (mutual and rest[i, RANK] > rest[j, RANK]):
                     cap = min(cap, max(lon - 2.0 * radius, 0.0) / parameters[HEADWAY])
         if parameters[SOCIAL] > 0.5:
             ahead = 0.35 + 0.65 * 0.5 * (1.0 + lx * wx + ly * wy)
@@ -356,8 +489,9 @@ def choose_one(
             continue
         ux, uy = vx - jx, vy - jy
         if away > wide + 0.02:
+            if away > wide + 0.5 and ux * px + uy * py <= 0.0:
+                continue  # they move apart, and there is room
             # velocity obstacle of a disc as wide as both bodies are across the line of sight
-            inverse = 1.0 / parameters[HORIZON]
             ex, ey = ux - inverse * px, uy - inverse * py
             size, dot = ex * ex + ey * ey, ex * px + ey * py
             if dot < 0.0 and dot * dot > wide * wide * size:
@@ -368,12 +502,12 @@ def choose_one(
                 change = wide * inverse - size
                 sx, sy, dx, dy = change * ex, change * ey, ey, -ex
             else:
-                square = away * away
-                leg = math.sqrt(square - wide * wide)
+                sine = wide * inverse_away
+                cosine = math.sqrt(1.0 - sine * sine)
                 if px * ey - py * ex > 0.0:
-                    dx, dy = (px * leg - py * wide) / square, (px * wide + py * leg) / square
+                    dx, dy = lx * cosine - ly * sine, lx * sine + ly * cosine
                 else:
-                    dx, dy = -(px * leg + py * wide) / square, -(-px * wide + py * leg) / square
+                    dx, dy = -(lx * cosine + ly * sine), -(-lx * sine + ly * cosine)
                 along = ux * dx + uy * dy
                 sx, sy = along * dx - ux, along * dy - uy
         else:
@@ -381,10 +515,16 @@ def choose_one(
             allowed = gap / (CONTACT_TIME if gap > 0.0 else 2.0 * dt)
             change = allowed - (ux * nx + uy * ny)
             sx, sy, dx, dy = change * nx, change * ny, -ny, nx
-        lines[made, 0], lines[made, 1] = vx + 0.5 * sx, vy + 0.5 * sy
+        # whoever is behind gives way to whoever is in front; of two who meet, both do
+        share = 0.5
+        if their_way > 0.0:
+            share += min(max(lon + px * jwx + py * jwy, -0.4), 0.4)
+        lines[made, 0], lines[made, 1] = vx + share * sx, vy + share * sy
         lines[made, 2], lines[made, 3] = dx, dy
         made += 1
     # where one would like to go now
+    if wish > 0.0:
+        steer += parameters[LANE] * lane(flow, place, shape, x, y, wx, wy, rest[i, SIDE])
     steer = min(max(0.8 * steer, -1.0), 1.0)
     bend = math.sqrt(1.0 + steer * steer)
     aim_x, aim_y = cap * (wx - steer * wy) / bend, cap * (wy + steer * wx) / bend
@@ -406,7 +546,6 @@ def choose_one(
             least_broken(lines, made, hard, failed, fastest, velocity, other)
     new_x, new_y = velocity[0], velocity[1]
     rest[i, NEW_X], rest[i, NEW_Y] = x + dt * new_x, y + dt * new_y
-    rest[i, GAP] = least
     turn_trunk(people, rest, i, wx, wy, new_x, new_y, left, right, facing_others, impatience, least, parameters)
     going = new_x * wx + new_y * wy
     return blocker if going < 0.3 * wish else -1
@@ -525,7 +664,7 @@ def settle(
             out_of_walls(people, rest, i, place, shape, edges, wall_starts, wall_entries, parameters)
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def push_apart(
     rest: FloatArray, i: int, near: SmallInts, count: int, parameters: FloatArray, moved: FloatArray
 ) -> None:
@@ -587,7 +726,7 @@ def wall_depth(
     return deepest, out_x, out_y
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def out_of_walls(
     people: FloatArray,
     rest: FloatArray,

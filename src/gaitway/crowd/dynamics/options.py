@@ -62,20 +62,22 @@ class CrowdOptions:
     """Standard deviation of these speeds [m/s]."""
     step: float = 0.05
     """Longest time step [s]; `CrowdSimulation.step` divides longer ones."""
-    horizon: float = 1.5
+    horizon: float = 1.0
     """How far ahead people avoid one another [s]. More makes them cautious and slow in a throng."""
     headway: float = 0.55
     """Time gap that people leave to whoever walks in front of them [s]. More lowers the flow through a door."""
-    keep_side: float = 0.35
+    keep_side: float = 0.7
     """How strongly people step aside to the right for others who come towards them; negative for the left, 0 for
     neither. Greatest useful magnitude 1."""
+    lanes: float = 0.6
+    """How strongly people steer for where others walk their way, rather than against a stream; 0 for not at all."""
     patience: float = 2.0
     """Time for which people are held up before they turn their shoulders wholly and press on sideways [s]."""
-    neighbors: int = 10
+    neighbors: int = 8
     """Greatest number of people that each one takes account of; those farther away than the nearest are left out."""
     sight: float = 3.0
     """Greatest distance of those people [m]."""
-    sweeps: int = 2
+    sweeps: int = 3
     """Number of sweeps in which overlapping bodies are moved apart after a step."""
     trunk_turn: float = 1.4
     """Greatest angle between the way that people go and the way that their trunks face [rad]."""
@@ -108,6 +110,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "horizon": (0.1, 10.0),
     "headway": (0.0, 5.0),
     "keep_side": (-1.0, 1.0),
+    "lanes": (0.0, 2.0),
     "patience": (0.1, 60.0),
     "neighbors": (1, 24),
     "sight": (0.6, 10.0),

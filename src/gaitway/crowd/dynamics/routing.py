@@ -65,6 +65,8 @@ class CrowdRouter:
         self.width = cells.shape[1]
         self.cells: Cells = read_only(cells.reshape(-1))  # type: ignore[type-var]
         self.squares: SingleArray = read_only(np.pad(squares, BORDER).reshape(-1))
+        room = (np.sqrt(self.squares) - (least + 1.5 * cell)) / (0.5 * cell)
+        self.strides: SmallInts = read_only(np.maximum(room, 0.0).astype(np.int32))  # type: ignore[type-var]
         self.place = read_only(
             np.array([self.spec.origin[0] - BORDER * cell, self.spec.origin[1] - BORDER * cell, cell])
         )
@@ -121,13 +123,13 @@ class CrowdRouter:
                 continue
             field = self.field(goal)
             _route_kernels.corners_of(
-                self.cells, self.squares, self.width, field.ways, self.steps, field.distances, field.anchors,
+                self.cells, self.strides, self.squares, self.width, field.ways, self.steps, field.distances, field.anchors,
                 self.place, who[member == number], positions, shares, side, corners, counts,
             )  # fmt: skip
         if single.any():
             middles = 0.5 * (goals[:, :2] + goals[:, 2:])
             _route_kernels.single_ways(
-                self.cells, self.squares, self.width, self.steps, self.place, who[single], positions, middles, shares,
+                self.cells, self.strides, self.squares, self.width, self.steps, self.place, who[single], positions, middles, shares,
                 side, corners, counts,
             )  # fmt: skip
 

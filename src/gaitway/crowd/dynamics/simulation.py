@@ -13,15 +13,13 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import CrowdError
 from gaitway.crowd.dynamics import _route_kernels, _step_kernels, starts
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
-from gaitway.crowd.dynamics._step_kernels import FX, FY, PARAMETERS, PEOPLE, RANK, REST, SIDE, SLOW, VX, VY, WX, X
+from gaitway.crowd.dynamics._step_kernels import FX, PARAMETERS, PEOPLE, REST, X
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
-PROGRESS = 0.25
-"""Distance from the last place of rest beyond which a person has made progress [m]."""
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
 
@@ -283,7 +281,7 @@ class CrowdSimulation:
         lost, inside = np.zeros(len(self._ids), np.bool_), np.zeros(len(self._ids), np.bool_)
         if len(active):
             _route_kernels.follow(
-                self.router.cells, self.router.width, self.router.place, active, self._positions, self._modes,
+                self.router.cells, self.router.strides, self.router.width, self.router.place, active, self._positions, self._modes,
                 self._holds, self._goals, self._reaches, self._speeds, self._corners, self._counts, self._numbers,
                 self._tick, self.options.at_goal == "stand", wishes, lost, inside,
             )  # fmt: skip
@@ -291,7 +289,6 @@ class CrowdSimulation:
         self.time += dt
         self._tick += 1
         self._arrive(np.flatnonzero(inside))
-        self._watch(active, wishes, dt)
         again = np.flatnonzero(lost & (self._counts >= 0) & self._present)
         if len(again):
             self._plan(again)
@@ -300,26 +297,30 @@ class CrowdSimulation:
         """Choose velocities and move the people of some rows."""
         options, count = self.options, len(active)
         order = self._sorted(active)
-        people, rest = np.empty((count, PEOPLE)), np.zeros((count, REST))
-        for column, values in ((X, self._positions), (VX, self._velocities), (FX, self._faces), (WX, wishes)):
-            people[:, column : column + 2] = values[order]
-        rest[:, SLOW], rest[:, RANK], rest[:, SIDE] = self._slow[order], self._shares[order], options.keep_side
+        people, rest = np.empty((count, PEOPLE)), np.empty((count, REST))
+        _step_kernels.gather(
+            order, self._positions, self._velocities, self._faces, wishes, self._slow, self._shares, options.keep_side,
+            people, rest,
+        )  # fmt: skip
         near = np.empty((count, options.neighbors), np.int32)
         counts, blockers = np.empty(count, np.int32), np.empty(count, np.int32)
         walls, shape = self._walls_now(), np.array(self._hash.shape)
         parameters = self._parameters(dt)
+        flow = np.empty((len(self._starts) - 1, 3))
+        _step_kernels.sum_flow(people, self._starts, flow)
         _step_kernels.choose_velocities(
-            people, rest, self._starts, walls.place, shape, walls.edges, walls.starts, walls.entries, parameters, near,
+            people, rest, self._starts, walls.place, shape, walls.edges, walls.starts, walls.entries, flow, parameters, near,
             counts, blockers,
         )  # fmt: skip
         _step_kernels.settle(
             people, rest, near, counts, walls.place, shape, walls.edges, walls.starts, walls.entries, parameters,
             options.sweeps, np.empty((count, 2)),
         )  # fmt: skip
-        self._positions[order] = people[:, X : X + 2]
-        self._velocities[order] = people[:, VX : VY + 1]
-        self._faces[order] = people[:, FX : FY + 1]
-        self._blockers[order] = np.where(blockers >= 0, order[np.maximum(blockers, 0)], blockers)
+        _step_kernels.scatter(
+            order, people, blockers, self._modes == WALK, self.time + dt, dt, 3.0 * options.patience, self._positions,
+            self._velocities, self._faces, self._slow, self._marks, self._mark_times, self._blockers,
+            rest,
+        )  # fmt: skip
 
     def _parameters(self, dt: float) -> FloatArray:
         options, body = self.options, self.options.body
@@ -336,6 +337,7 @@ class CrowdSimulation:
                 options.trunk_rate,
                 float(options.model == "social_force"),
                 1.0 / float(self._hash.place[2]),
+                options.lanes,
             ]
         )
         assert len(out) == PARAMETERS
@@ -354,19 +356,6 @@ class CrowdSimulation:
         columns, rows = self._hash.shape
         _step_kernels.sort_people(self._positions, active, self._hash.place, columns, rows, cells, self._starts, order)
         return order
-
-    def _watch(self, active: IntArray, wishes: FloatArray, dt: float) -> None:
-        """Note who is held up, and since when nobody has made progress."""
-        wish = np.hypot(wishes[active, 0], wishes[active, 1])
-        going = (self._velocities[active] * wishes[active]).sum(axis=1)
-        held = (going < 0.25 * wish * wish) & (wish > 0.1)
-        slow = self._slow[active] + np.where(held, dt, -3.0 * dt)
-        self._slow[active] = slow.clip(0.0, 3.0 * self.options.patience)
-        away = self._positions[active] - self._marks[active]
-        on = active[(away * away).sum(axis=1) > PROGRESS * PROGRESS]
-        self._marks[on], self._mark_times[on] = self._positions[on], self.time
-        idle = active[self._modes[active] != WALK]
-        self._mark_times[idle] = self.time
 
     def _arrive(self, rows: IntArray) -> None:
         rows = rows[self._modes[rows] == WALK]
