@@ -22,6 +22,18 @@ def _crowd(seed: int = 0, **options: object) -> CrowdSimulation:
     return crowd
 
 
+def test_two_streams_through_a_door_all_arrive_apart() -> None:
+    crowd = _crowd()
+    deepest, least = 0.0, 1.0
+    while not crowd.arrived.all() and crowd.time < 90.0:
+        crowd.step(0.05)
+        deepest = max(deepest, float(crowd.overlaps().max()))
+        least = min(least, float(crowd.wall_gaps()[crowd.present].min(initial=1.0)))
+    assert crowd.arrived.all()
+    assert deepest < 0.02
+    assert least > -1e-3
+
+
 @pytest.mark.parametrize("model", ["orca", "social_force"])
 def test_same_bytes_with_any_number_of_threads(model: str) -> None:
     one, two = (_crowd(model=model, threads=threads) for threads in (1, 2))

@@ -61,9 +61,16 @@ def sees(
 
 @kernel(borrows=True, inner=True, shared=True)
 def anchor_of(
-    cells: Cells, strides: SmallInts, width: int, ways: Cells, steps: IntArray, distances: SingleArray, anchors: SmallInts, cell: int,
+    cells: Cells,
+    strides: SmallInts,
+    width: int,
+    ways: Cells,
+    steps: IntArray,
+    distances: SingleArray,
+    anchors: SmallInts,
+    cell: int,
     stack: IntArray,
-) -> int:  # fmt: skip
+) -> int:
     """Return the cell towards which somebody in a cell walks in a straight line; known ones are looked up.
 
     That is where whoever is one step nearer to the goal walks to, if it can be seen from here, and else that step.
@@ -100,9 +107,16 @@ def anchor_of(
 
 @kernel(borrows=True, inner=True, shared=True)
 def roomy_corner(
-    squares: SingleArray, width: int, cell: int, from_x: float, from_y: float, side: float, share: float, size: float,
+    squares: SingleArray,
+    width: int,
+    cell: int,
+    from_x: float,
+    from_y: float,
+    side: float,
+    share: float,
+    size: float,
     out: FloatArray,
-) -> None:  # fmt: skip
+) -> None:
     """Write the point at which a person passes a corner: away from the wall, at the person's own place in the gap.
 
     Args:
@@ -151,10 +165,24 @@ def roomy_corner(
 
 @kernel(borrows=True, inner=True, shared=True)
 def write_corners(
-    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
-    anchors: SmallInts, stack: IntArray, cell: int, place: FloatArray, side: float, share: float, person: int,
-    corners: FloatArray, counts: SmallInts, point: FloatArray,
-) -> None:  # fmt: skip
+    cells: Cells,
+    strides: SmallInts,
+    squares: SingleArray,
+    width: int,
+    ways: Cells,
+    steps: IntArray,
+    distances: SingleArray,
+    anchors: SmallInts,
+    stack: IntArray,
+    cell: int,
+    place: FloatArray,
+    side: float,
+    share: float,
+    person: int,
+    corners: FloatArray,
+    counts: SmallInts,
+    point: FloatArray,
+) -> None:
     """Write the corners between a cell and the goal, in metres."""
     made, size = 0, place[2]
     px, py = cell % width + 0.5, cell // width + 0.5
@@ -195,10 +223,22 @@ def known_cell(width: int, distances: SingleArray, x: float, y: float) -> int:
 
 @kernel
 def corners_of(
-    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, ways: Cells, steps: IntArray, distances: SingleArray,
-    anchors: SmallInts, place: FloatArray, who: IntArray, positions: FloatArray, shares: FloatArray, side: float,
-    corners: FloatArray, counts: SmallInts,
-) -> None:  # fmt: skip
+    cells: Cells,
+    strides: SmallInts,
+    squares: SingleArray,
+    width: int,
+    ways: Cells,
+    steps: IntArray,
+    distances: SingleArray,
+    anchors: SmallInts,
+    place: FloatArray,
+    who: IntArray,
+    positions: FloatArray,
+    shares: FloatArray,
+    side: float,
+    corners: FloatArray,
+    counts: SmallInts,
+) -> None:
     """Look up the corners of the ways of people to one goal.
 
     Args:
@@ -227,16 +267,42 @@ def corners_of(
             counts[p] = -1
             continue
         write_corners(
-            cells, strides, squares, width, ways, steps, distances, anchors, stack, cell, place, side, shares[p], p, corners,
-            counts, point,
-        )  # fmt: skip
+            cells,
+            strides,
+            squares,
+            width,
+            ways,
+            steps,
+            distances,
+            anchors,
+            stack,
+            cell,
+            place,
+            side,
+            shares[p],
+            p,
+            corners,
+            counts,
+            point,
+        )
 
 
 @kernel
 def single_ways(
-    cells: Cells, strides: SmallInts, squares: SingleArray, width: int, steps: IntArray, place: FloatArray, who: IntArray,
-    positions: FloatArray, goals: FloatArray, shares: FloatArray, side: float, corners: FloatArray, counts: SmallInts,
-) -> None:  # fmt: skip
+    cells: Cells,
+    strides: SmallInts,
+    squares: SingleArray,
+    width: int,
+    steps: IntArray,
+    place: FloatArray,
+    who: IntArray,
+    positions: FloatArray,
+    goals: FloatArray,
+    shares: FloatArray,
+    side: float,
+    corners: FloatArray,
+    counts: SmallInts,
+) -> None:
     """Search the ways of people who each have a goal of their own: A* from the goal to the person, over 8 neighbours.
 
     Args:
@@ -305,9 +371,24 @@ def single_ways(
                     size += 1
         if done[start]:
             write_corners(
-                cells, strides, squares, width, ways, steps, distances, anchors, stack, start, place, side, shares[p], p,
-                corners, counts, point,
-            )  # fmt: skip
+                cells,
+                strides,
+                squares,
+                width,
+                ways,
+                steps,
+                distances,
+                anchors,
+                stack,
+                start,
+                place,
+                side,
+                shares[p],
+                p,
+                corners,
+                counts,
+                point,
+            )
         else:
             counts[p] = -1
         for n in range(count):
@@ -363,11 +444,26 @@ def sift_down(keys: SingleArray, heap: SmallInts, size: int, key: float, cell: i
 
 @kernel(parallel=True)
 def follow(
-    cells: Cells, strides: SmallInts, width: int, place: FloatArray, active: IntArray, positions: FloatArray, modes: SmallInts,
-    holds: FloatArray, goals: FloatArray, reaches: FloatArray, speeds: FloatArray, corners: FloatArray,
-    counts: SmallInts, numbers: SmallInts, tick: int, slowing: bool, wishes: FloatArray, lost: BoolArray,
+    cells: Cells,
+    strides: SmallInts,
+    width: int,
+    place: FloatArray,
+    active: IntArray,
+    positions: FloatArray,
+    modes: SmallInts,
+    holds: FloatArray,
+    goals: FloatArray,
+    reaches: FloatArray,
+    speeds: FloatArray,
+    corners: FloatArray,
+    counts: SmallInts,
+    numbers: SmallInts,
+    tick: int,
+    slowing: bool,
+    wishes: FloatArray,
+    lost: BoolArray,
     inside: BoolArray,
-) -> None:  # fmt: skip
+) -> None:
     """Compute the wished velocity of each person: to the next corner of the way, or into the goal.
 
     Args:
@@ -395,9 +491,26 @@ def follow(
     for block in numba.prange((total + BLOCK - 1) // BLOCK):
         for k in range(block * BLOCK, min((block + 1) * BLOCK, total)):
             follow_one(
-                cells, strides, width, place, active[k], positions, modes, holds, goals, reaches, speeds, corners, counts,
-                numbers, tick, slowing, wishes, lost, inside,
-            )  # fmt: skip
+                cells,
+                strides,
+                width,
+                place,
+                active[k],
+                positions,
+                modes,
+                holds,
+                goals,
+                reaches,
+                speeds,
+                corners,
+                counts,
+                numbers,
+                tick,
+                slowing,
+                wishes,
+                lost,
+                inside,
+            )
 
 
 LOOK_EVERY = 16
@@ -406,17 +519,33 @@ LOOK_EVERY = 16
 
 @kernel(borrows=True, inner=True)
 def follow_one(
-    cells: Cells, strides: SmallInts, width: int, place: FloatArray, p: int, positions: FloatArray, modes: SmallInts, holds: FloatArray,
-    goals: FloatArray, reaches: FloatArray, speeds: FloatArray, corners: FloatArray, counts: SmallInts,
-    numbers: SmallInts, tick: int, slowing: bool, wishes: FloatArray, lost: BoolArray, inside: BoolArray,
-) -> None:  # fmt: skip
+    cells: Cells,
+    strides: SmallInts,
+    width: int,
+    place: FloatArray,
+    p: int,
+    positions: FloatArray,
+    modes: SmallInts,
+    holds: FloatArray,
+    goals: FloatArray,
+    reaches: FloatArray,
+    speeds: FloatArray,
+    corners: FloatArray,
+    counts: SmallInts,
+    numbers: SmallInts,
+    tick: int,
+    slowing: bool,
+    wishes: FloatArray,
+    lost: BoolArray,
+    inside: BoolArray,
+) -> None:
     """Compute the wished velocity of one person as `follow`."""
     x, y = positions[p, 0], positions[p, 1]
     lost[p] = inside[p] = False
     if modes[p] != WALK:
         dx, dy = holds[p, 0] - x, holds[p, 1] - y
         size = math.sqrt(dx * dx + dy * dy)
-        speed = min(size, 0.6) if size > 0.15 else 0.0
+        speed = min(size, 0.6) if size > 0.05 else 0.0
         wishes[p, 0], wishes[p, 1] = speed * dx / max(size, 1e-9), speed * dy / max(size, 1e-9)
         return
     inset = 0.25

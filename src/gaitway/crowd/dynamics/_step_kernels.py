@@ -23,12 +23,23 @@ X, Y, VX, VY, FX, FY, WX, WY = range(8)
 """Columns of people: place [m], velocity [m/s], direction that the trunk faces, direction of the wish (0 for none)."""
 PEOPLE = 8
 SLOW, RANK, SIDE, WISH, NEW_X, NEW_Y, NEW_FX, NEW_FY = range(8)
-"""Columns of the rest: time held up [s], rank of the person (0 to 1), strength of keeping to the right, wished
+"""Columns of the rest: time held up [s], rank of the person (0 to 1, 2 for who holds a goal), strength of keeping to the right, wished
 speed [m/s]; place [m] and direction of the trunk after the step."""
 REST = 8
 (
-    DT, RADIUS, HALF, HORIZON, HEADWAY, PATIENCE, SIGHT, COS_TURN, TURN_RATE, SOCIAL, CELL, LANE,
-) = range(12)  # fmt: skip
+    DT,
+    RADIUS,
+    HALF,
+    HORIZON,
+    HEADWAY,
+    PATIENCE,
+    SIGHT,
+    COS_TURN,
+    TURN_RATE,
+    SOCIAL,
+    CELL,
+    LANE,
+) = range(12)
 """Entries of the parameters: time step [s], rounding and half length of bodies [m], horizon, headway and patience [s],
 sight [m], cosine of the greatest turn of a trunk, rate of trunks [rad/s], 1 for social forces, side of a hash cell [m],
 how strongly people steer for lanes.
@@ -166,7 +177,8 @@ def scatter(
         held = going < 0.25 * wish and wish > 0.1
         slow[p] = min(max(slow[p] + (dt if held else -3.0 * dt), 0.0), longest)
         dx, dy = positions[p, 0] - marks[p, 0], positions[p, 1] - marks[p, 1]
-        if dx * dx + dy * dy > PROGRESS * PROGRESS:
+        # whoever is pushed back makes no progress
+        if dx * dx + dy * dy > PROGRESS * PROGRESS and dx * people[k, WX] + dy * people[k, WY] > 0.4 * PROGRESS:
             marks[p, 0], marks[p, 1], mark_times[p] = positions[p, 0], positions[p, 1], time
         if not walking[p]:
             mark_times[p] = time
@@ -357,9 +369,24 @@ def choose_velocities(
                 people, i, starts, place, shape[0], shape[1], parameters[SIGHT], parameters[CELL], squares, near[i]
             )
             blockers[i] = choose_one(
-                people, rest, i, near[i], counts[i], squares, place, shape, edges, wall_starts, wall_entries,
-                flow, parameters, lines, other, gaps, velocity,
-            )  # fmt: skip
+                people,
+                rest,
+                i,
+                near[i],
+                counts[i],
+                squares,
+                place,
+                shape,
+                edges,
+                wall_starts,
+                wall_entries,
+                flow,
+                parameters,
+                lines,
+                other,
+                gaps,
+                velocity,
+            )
 
 
 @kernel(borrows=True, inner=True)
@@ -517,7 +544,11 @@ def choose_one(
             sx, sy, dx, dy = change * nx, change * ny, -ny, nx
         # whoever is behind gives way to whoever is in front; of two who meet, both do
         share = 0.5
-        if their_way > 0.0:
+        if rest[i, RANK] > 1.0 or rest[j, RANK] > 1.0:  # somebody who holds a goal gives no way
+            if rest[j, RANK] <= 1.0:
+                continue
+            share = 0.5 if rest[i, RANK] > 1.0 else 1.0
+        elif their_way > 0.0:
             share += min(max(lon + px * jwx + py * jwy, -0.4), 0.4)
         lines[made, 0], lines[made, 1] = vx + share * sx, vy + share * sy
         lines[made, 2], lines[made, 3] = dx, dy
@@ -690,8 +721,11 @@ def push_apart(
         if apart < 1e-6:  # axes that cross: apart along the line between the middles
             dx, dy, apart = px, py, away
         touching += 1
-        sum_x -= 0.5 * deep * dx / apart
-        sum_y -= 0.5 * deep * dy / apart
+        part = 0.5
+        if rest[i, RANK] > 1.0 or rest[j, RANK] > 1.0:
+            part = 0.5 if rest[i, RANK] == rest[j, RANK] else (0.0 if rest[i, RANK] > 1.0 else 1.0)
+        sum_x -= part * deep * dx / apart
+        sum_y -= part * deep * dy / apart
     if touching > 2:
         sum_x, sum_y = 0.7 * sum_x, 0.7 * sum_y
     size = math.sqrt(sum_x * sum_x + sum_y * sum_y)

@@ -123,15 +123,39 @@ class CrowdRouter:
                 continue
             field = self.field(goal)
             _route_kernels.corners_of(
-                self.cells, self.strides, self.squares, self.width, field.ways, self.steps, field.distances, field.anchors,
-                self.place, who[member == number], positions, shares, side, corners, counts,
-            )  # fmt: skip
+                self.cells,
+                self.strides,
+                self.squares,
+                self.width,
+                field.ways,
+                self.steps,
+                field.distances,
+                field.anchors,
+                self.place,
+                who[member == number],
+                positions,
+                shares,
+                side,
+                corners,
+                counts,
+            )
         if single.any():
             middles = 0.5 * (goals[:, :2] + goals[:, 2:])
             _route_kernels.single_ways(
-                self.cells, self.strides, self.squares, self.width, self.steps, self.place, who[single], positions, middles, shares,
-                side, corners, counts,
-            )  # fmt: skip
+                self.cells,
+                self.strides,
+                self.squares,
+                self.width,
+                self.steps,
+                self.place,
+                who[single],
+                positions,
+                middles,
+                shares,
+                side,
+                corners,
+                counts,
+            )
 
     def part(self, points: npt.ArrayLike) -> IntArray:
         """Return the connected part of the place that each point (N, 2) lies in or is next to; 0 for none."""

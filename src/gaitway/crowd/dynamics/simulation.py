@@ -14,6 +14,7 @@ from gaitway.core.errors import CrowdError
 from gaitway.crowd.dynamics import _route_kernels, _step_kernels, starts
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics._step_kernels import FX, PARAMETERS, PEOPLE, REST, X
+from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
@@ -73,6 +74,8 @@ class CrowdSimulation:
         self._counts, self._numbers = np.empty(0, np.int32), np.empty(0, np.int32)
         self._marks, self._mark_times = np.empty((0, 2)), np.empty(0)
         self._blockers = np.empty(0, np.int64)
+        self._gathered, self._holders = np.empty(0, np.bool_), np.empty(0, np.int64)
+        self._queues: list[CrowdQueue] = []
         self.set_place(place)
 
     # what one can ask
@@ -111,6 +114,11 @@ class CrowdSimulation:
     def waiting(self) -> BoolArray:
         """Whether people wait to depart; (N,)."""
         return np.asarray(self._modes == WAIT)
+
+    @property
+    def gathered(self) -> BoolArray:
+        """Whether people stand around a goal that somebody else holds; (N,)."""
+        return self._gathered.copy()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -193,27 +201,48 @@ class CrowdSimulation:
         ids = np.arange(self._next_id, self._next_id + count)
         self._next_id += count
         members = np.where(members >= 0, members, -1)
+        for group in np.unique(members[members >= 0]).tolist():
+            shares[members == group] = shares[members == group][0]  # a group passes on one side
         self._grow(
-            _ids=ids, _positions=spots, _velocities=np.zeros((count, 2)),
-            _faces=np.stack([np.cos(facing), np.sin(facing)], axis=-1), _goals=areas, _reaches=reaches, _speeds=own,
-            _shares=shares, _slow=np.zeros(count), _groups=members,
-            _modes=np.where(times > self.time, WAIT, WALK).astype(np.int32), _departs=times, _holds=spots,
-            _present=np.ones(count, np.bool_), _arrived=np.zeros(count, np.bool_),
-            _corners=np.zeros((count, MOST_CORNERS, 2)), _counts=np.zeros(count, np.int32),
-            _numbers=np.zeros(count, np.int32), _marks=spots, _mark_times=np.full(count, self.time),
+            _ids=ids,
+            _positions=spots,
+            _velocities=np.zeros((count, 2)),
+            _faces=np.stack([np.cos(facing), np.sin(facing)], axis=-1),
+            _goals=areas,
+            _reaches=reaches,
+            _speeds=own,
+            _shares=shares,
+            _slow=np.zeros(count),
+            _groups=members,
+            _modes=np.where(times > self.time, WAIT, WALK).astype(np.int32),
+            _departs=times,
+            _holds=spots,
+            _present=np.ones(count, np.bool_),
+            _arrived=np.zeros(count, np.bool_),
+            _corners=np.zeros((count, MOST_CORNERS, 2)),
+            _counts=np.zeros(count, np.int32),
+            _numbers=np.zeros(count, np.int32),
+            _marks=spots,
+            _mark_times=np.full(count, self.time),
             _blockers=np.full(count, -1),
-        )  # fmt: skip
+            _gathered=np.zeros(count, np.bool_),
+            _holders=np.full(count, -1),
+        )
         self._plan(np.arange(first, first + count))
-        if headings is None:
-            self._face_ways(np.arange(first, first + count))
         return ids
 
     def remove(self, ids: npt.ArrayLike) -> None:
         """Remove people; later ones move up in all arrays."""
         keep = np.ones(len(self._ids), dtype=bool)
         keep[self._rows(ids)] = False
+        gone = set(self._ids[~keep].tolist())
         for name in _STATE:
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[keep]))
+        self._blockers[:] = -1  # until the next step: rows have moved
+        for queue in self._queues:
+            queue.coming = [person for person in queue.coming if person not in gone]
+            queue.waiting = [person for person in queue.waiting if person not in gone]
+        self._scatter()
 
     def release(self, ids: npt.ArrayLike) -> None:
         """Let people who wait depart now."""
@@ -221,6 +250,27 @@ class CrowdSimulation:
         rows = rows[self._modes[rows] == WAIT]
         self._departs[rows] = self.time
         self._depart(rows)
+
+    def queue(self, ids: npt.ArrayLike, line: npt.ArrayLike, service: float = 2.0) -> CrowdQueue:
+        """Let people queue before they go to their goals.
+
+        Args:
+            ids: people; others may join the same queue later by `join`.
+            line: where people stand, from the head on [m]; (K, 2).
+            service: time for which whoever is at the head is served [s].
+        """
+        queue = CrowdQueue.of(line, service)
+        self._queues.append(queue)
+        self.join(ids, queue)
+        return queue
+
+    def join(self, ids: npt.ArrayLike, queue: CrowdQueue) -> None:
+        """Let people queue at the end of a queue."""
+        rows = self._rows(ids)
+        for row in rows.tolist():
+            queue.goals[int(self._ids[row])] = self._goals[row].copy()
+            queue.coming.append(int(self._ids[row]))
+        self._line_up(queue)
 
     def set_goals(self, ids: npt.ArrayLike, goals: npt.ArrayLike) -> None:
         """Give people other goals, as in `add`. Those who stood at their goals walk again."""
@@ -230,6 +280,7 @@ class CrowdSimulation:
         self._modes[rows[self._modes[rows] == STAND]] = WALK
         self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
         self._plan(rows)
+        self._scatter()
 
     def step(self, dt: float) -> None:
         """Move everybody on by a time [s]; long times are divided into steps of `CrowdOptions.step`."""
@@ -251,7 +302,7 @@ class CrowdSimulation:
         """Return who has made no progress for `CrowdOptions.stuck_after`, since when, and who is in the way."""
         walking = self._present & (self._modes == WALK) & ~self._arrived
         late = self.time - self._mark_times >= self.options.stuck_after - 1e-9
-        return [self._stuck(int(row)) for row in np.flatnonzero(walking & late)]
+        return [self._stuck(int(row)) for row in np.flatnonzero((walking & late) | self._gathered)]
 
     def overlaps(self) -> FloatArray:
         """Return how deep each person's body is in the one that it is deepest in [m]; 0 if in none; (N,)."""
@@ -281,14 +332,40 @@ class CrowdSimulation:
         lost, inside = np.zeros(len(self._ids), np.bool_), np.zeros(len(self._ids), np.bool_)
         if len(active):
             _route_kernels.follow(
-                self.router.cells, self.router.strides, self.router.width, self.router.place, active, self._positions, self._modes,
-                self._holds, self._goals, self._reaches, self._speeds, self._corners, self._counts, self._numbers,
-                self._tick, self.options.at_goal == "stand", wishes, lost, inside,
-            )  # fmt: skip
+                self.router.cells,
+                self.router.strides,
+                self.router.width,
+                self.router.place,
+                active,
+                self._positions,
+                self._modes,
+                self._holds,
+                self._goals,
+                self._reaches,
+                self._speeds,
+                self._corners,
+                self._counts,
+                self._numbers,
+                self._tick,
+                self.options.at_goal == "stand",
+                wishes,
+                lost,
+                inside,
+            )
+            inside[self._queued()] = False
+            together = active[(self._groups[active] >= 0) & (self._modes[active] == WALK)]
+            if len(together):
+                wishes[together] = kept_together(
+                    self._positions[together], wishes[together], self._speeds[together], self._groups[together]
+                )
             self._move(active, wishes, dt)
         self.time += dt
         self._tick += 1
         self._arrive(np.flatnonzero(inside))
+        for queue in self._queues:
+            self._serve(queue, dt)
+        if self.options.at_goal == "stand" and self._tick % 10 == 0:
+            self._gather()
         again = np.flatnonzero(lost & (self._counts >= 0) & self._present)
         if len(again):
             self._plan(again)
@@ -299,9 +376,17 @@ class CrowdSimulation:
         order = self._sorted(active)
         people, rest = np.empty((count, PEOPLE)), np.empty((count, REST))
         _step_kernels.gather(
-            order, self._positions, self._velocities, self._faces, wishes, self._slow, self._shares, options.keep_side,
-            people, rest,
-        )  # fmt: skip
+            order,
+            self._positions,
+            self._velocities,
+            self._faces,
+            wishes,
+            self._slow,
+            np.where((self._modes == STAND) & ~self._gathered, 2.0, self._shares),
+            options.keep_side,
+            people,
+            rest,
+        )
         near = np.empty((count, options.neighbors), np.int32)
         counts, blockers = np.empty(count, np.int32), np.empty(count, np.int32)
         walls, shape = self._walls_now(), np.array(self._hash.shape)
@@ -309,18 +394,51 @@ class CrowdSimulation:
         flow = np.empty((len(self._starts) - 1, 3))
         _step_kernels.sum_flow(people, self._starts, flow)
         _step_kernels.choose_velocities(
-            people, rest, self._starts, walls.place, shape, walls.edges, walls.starts, walls.entries, flow, parameters, near,
-            counts, blockers,
-        )  # fmt: skip
-        _step_kernels.settle(
-            people, rest, near, counts, walls.place, shape, walls.edges, walls.starts, walls.entries, parameters,
-            options.sweeps, np.empty((count, 2)),
-        )  # fmt: skip
-        _step_kernels.scatter(
-            order, people, blockers, self._modes == WALK, self.time + dt, dt, 3.0 * options.patience, self._positions,
-            self._velocities, self._faces, self._slow, self._marks, self._mark_times, self._blockers,
+            people,
             rest,
-        )  # fmt: skip
+            self._starts,
+            walls.place,
+            shape,
+            walls.edges,
+            walls.starts,
+            walls.entries,
+            flow,
+            parameters,
+            near,
+            counts,
+            blockers,
+        )
+        _step_kernels.settle(
+            people,
+            rest,
+            near,
+            counts,
+            walls.place,
+            shape,
+            walls.edges,
+            walls.starts,
+            walls.entries,
+            parameters,
+            options.sweeps,
+            np.empty((count, 2)),
+        )
+        _step_kernels.scatter(
+            order,
+            people,
+            blockers,
+            self._modes == WALK,
+            self.time + dt,
+            dt,
+            3.0 * options.patience,
+            self._positions,
+            self._velocities,
+            self._faces,
+            self._slow,
+            self._marks,
+            self._mark_times,
+            self._blockers,
+            rest,
+        )
 
     def _parameters(self, dt: float) -> FloatArray:
         options, body = self.options, self.options.body
@@ -365,7 +483,68 @@ class CrowdSimulation:
             self._velocities[rows] = 0.0
         else:
             self._modes[rows] = STAND
-            self._holds[rows] = self._positions[rows]
+            self._holds[rows] = self._positions[rows].clip(self._goals[rows, :2], self._goals[rows, 2:])
+
+    def _queued(self) -> IntArray:
+        """Return the rows of those who are on their way to a queue; they have not arrived when they reach it."""
+        return self._rows([person for queue in self._queues for person in queue.coming])
+
+    def _serve(self, queue: CrowdQueue, dt: float) -> None:
+        """Let people line up, and whoever has been served go on."""
+        if queue.waiting:
+            head = int(self._rows(queue.waiting[0])[0])
+            if np.hypot(*(self._positions[head] - queue.spot(0))) < SERVED:
+                queue.served += dt
+            if queue.served >= queue.service - 1e-9 and queue.served > 0.0:
+                queue.served = 0.0
+                person = queue.waiting.pop(0)
+                self._goals[head] = queue.goals.pop(person)
+                self._depart(np.array([head]))
+                self._plan(np.array([head]))
+                for number, other in enumerate(queue.waiting):
+                    self._holds[self._rows(other)[0]] = queue.spot(number)
+                self._line_up(queue)
+        if queue.coming:
+            rows = self._rows(queue.coming)
+            away = np.hypot(*(self._positions[rows] - queue.spot(len(queue.waiting))).T)
+            nearest = int(away.argmin())
+            if away[nearest] < JOIN:
+                row, person = int(rows[nearest]), queue.coming.pop(nearest)
+                self._modes[row], self._departs[row] = WAIT, np.inf
+                self._holds[row] = queue.spot(len(queue.waiting))
+                queue.waiting.append(person)
+                self._line_up(queue)
+
+    def _line_up(self, queue: CrowdQueue) -> None:
+        """Send those who are on their way to a queue to where it ends now."""
+        if queue.coming:
+            rows = self._rows(queue.coming)
+            self._goals[rows] = np.tile(queue.spot(len(queue.waiting)), 2)
+            self._plan(rows)
+
+    def _gather(self) -> None:
+        """Let those who cannot come nearer to a goal that somebody holds stand around it."""
+        standing = np.flatnonzero(self._present & self._arrived & (self._modes == STAND))
+        if not len(standing):
+            return
+        late = np.flatnonzero(self._present & (self._modes == WALK) & (self._slow >= self.options.patience))
+        goals = 0.5 * (self._goals[:, :2] + self._goals[:, 2:])
+        around = np.flatnonzero(self._gathered)
+        for row in late.tolist():
+            same = standing[np.hypot(*(self._positions[standing] - goals[row]).T) < self._reaches[row] + 0.6]
+            crowd = around[np.hypot(*(goals[around] - goals[row]).T) < 0.6]
+            near = 1.2 + 0.5 * np.sqrt(len(same) + len(crowd))
+            if len(same) and np.hypot(*(self._positions[row] - goals[row])) < near:
+                self._modes[row], self._gathered[row] = STAND, True
+                self._holds[row] = self._positions[row]
+                self._holders[row] = self._ids[same[0]]
+
+    def _scatter(self) -> None:
+        """Let those who stand around a goal try again."""
+        rows = np.flatnonzero(self._gathered)
+        self._gathered[rows] = False
+        self._modes[rows] = WALK
+        self._slow[rows] = 0.0
 
     def _depart(self, rows: IntArray) -> None:
         self._modes[rows] = WALK
@@ -379,9 +558,6 @@ class CrowdSimulation:
         )
         self._numbers[rows] = 0
 
-    def _face_ways(self, rows: IntArray) -> None:
-        """Turn people who have just been added towards the first corner of their way, unless they stand too close."""
-
     def _stuck(self, row: int) -> StuckPerson:
         """Tell who is in the way of a person."""
         chain: list[int] = []
@@ -392,7 +568,10 @@ class CrowdSimulation:
         names = [int(self._ids[k]) for k in chain]
         since = f"since {self._mark_times[row]:.1f} s"
         person = int(self._ids[row])
-        if self._counts[row] < 0:
+        if self._gathered[row]:
+            names = [int(self._holders[row])]
+            reason = f"person {person}: stands around a goal that person {names[0]} holds"
+        elif self._counts[row] < 0:
             reason = f"person {person}: no way to the goal at {np.round(self._goals[row, :2], 2).tolist()}"
         elif not chain:
             reason = f"person {person}: {'a wall' if at == -2 else 'nobody'} in the way {since}"
@@ -407,11 +586,8 @@ class CrowdSimulation:
     def _rows(self, ids: npt.ArrayLike) -> IntArray:
         wanted = np.atleast_1d(np.asarray(ids, dtype=np.int64))
         rows = np.searchsorted(self._ids, wanted)
-        bad = (
-            (rows >= len(self._ids)) | (self._ids[np.minimum(rows, max(len(self._ids) - 1, 0))] != wanted)
-            if len(self._ids)
-            else np.ones(len(wanted), bool)
-        )
+        known = np.append(self._ids, -1)
+        bad = known[np.minimum(rows, len(self._ids))] != wanted
         if bad.any():
             raise CrowdError(f"no person {int(wanted[bad][0])} in the crowd; write ids that `add` returned")
         return np.asarray(rows, dtype=np.int64)
@@ -423,10 +599,30 @@ class CrowdSimulation:
 
 
 _STATE = (
-    "_ids", "_positions", "_velocities", "_faces", "_goals", "_reaches", "_speeds", "_shares", "_slow", "_groups",
-    "_modes", "_departs", "_holds", "_present", "_arrived", "_corners", "_counts", "_numbers", "_marks",
-    "_mark_times", "_blockers",
-)  # fmt: skip
+    "_ids",
+    "_positions",
+    "_velocities",
+    "_faces",
+    "_goals",
+    "_reaches",
+    "_speeds",
+    "_shares",
+    "_slow",
+    "_groups",
+    "_modes",
+    "_departs",
+    "_holds",
+    "_present",
+    "_arrived",
+    "_corners",
+    "_counts",
+    "_numbers",
+    "_marks",
+    "_mark_times",
+    "_blockers",
+    "_gathered",
+    "_holders",
+)
 """Arrays with a row for each person."""
 
 
@@ -509,11 +705,8 @@ def _areas(goals: npt.ArrayLike, count: int) -> FloatArray:
 
 def _row(value: npt.ArrayLike, name: str, count: int, low: float, high: float) -> FloatArray:
     """Return one number for each person, within bounds."""
-    row = (
-        np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (count,)))
-        if np.ndim(value) == 0
-        else np.array(value, dtype=np.float64).reshape(-1)
-    )  # type: ignore[arg-type]
+    given = np.array(value, dtype=np.float64)
+    row = np.full(count, float(given)) if given.ndim == 0 else given.reshape(-1)
     if len(row) != count:
         raise CrowdError(f"{name} of {len(row)} people for {count}; write one number for each")
     bad = np.flatnonzero(~((row >= low) & (row <= high)))
