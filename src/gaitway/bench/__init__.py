@@ -11,7 +11,20 @@ from gaitway.core.suggest import did_you_mean
 __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 
-BENCHES = ("behavior", "fuzz", "graphs", "live", "motion", "render", "soak", "take", "tree", "variation", "world")
+BENCHES = (
+    "behavior",
+    "crowd",
+    "fuzz",
+    "graphs",
+    "live",
+    "motion",
+    "render",
+    "soak",
+    "take",
+    "tree",
+    "variation",
+    "world",
+)
 """Names of all benchmarks: one module of this package each, loaded when it is run."""
 LONG = ("fuzz", "soak")
 """Benchmarks that run only if the user names them; the user can say for how long."""

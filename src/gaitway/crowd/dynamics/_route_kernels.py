@@ -189,17 +189,27 @@ def write_corners(
     at = anchor_of(cells, strides, width, ways, steps, distances, anchors, cell, stack)
     while made < MOST_CORNERS:
         x, y = at % width + 0.5, at // width + 0.5
-        after = at
-        if distances[at] > 0.0:
+        after, last = at, distances[at] <= 0.0
+        if not last:
             after = anchor_of(cells, strides, width, ways, steps, distances, anchors, at, stack)
-            roomy_corner(squares, width, at, px, py, side, share, size, point)
+            # the way is pulled straight: as far towards the next corner as can be seen from here
+            low, high = 0.0, 1.0
+            bx, by = after % width + 0.5, after // width + 0.5
+            for _ in range(8):
+                t = 0.5 * (low + high)
+                if sees(cells, strides, width, px, py, x + t * (bx - x), y + t * (by - y), FAR):
+                    low = t
+                else:
+                    high = t
+            x, y = x + low * (bx - x), y + low * (by - y)
+            roomy_corner(squares, width, int(y) * width + int(x), px, py, side, share, size, point)
             if sees(cells, strides, width, px, py, point[0], point[1], FAR) and sees(
                 cells, strides, width, point[0], point[1], after % width + 0.5, after // width + 0.5, FAR
             ):
                 x, y = point[0], point[1]
         corners[person, made, 0], corners[person, made, 1] = place[0] + x * size, place[1] + y * size
         made += 1
-        if distances[at] <= 0.0:
+        if last:
             break  # the nearest part of the goal, which may be seen from here only
         px, py, at = x, y, after
     counts[person] = made
@@ -568,6 +578,14 @@ def follow_one(
             number += 1
             continue
         break
+    if look and number < counts[p]:
+        # a corner that one was pushed past is not walked back to
+        cx, cy = corners[p, number, 0], corners[p, number, 1]
+        nx, ny = gx, gy
+        if number + 1 < counts[p]:
+            nx, ny = corners[p, number + 1, 0], corners[p, number + 1, 1]
+        if (cx - x) * (nx - cx) + (cy - y) * (ny - cy) < 0.0:
+            lost[p] = True
     numbers[p] = number
     tx, ty = gx, gy
     if number < counts[p]:

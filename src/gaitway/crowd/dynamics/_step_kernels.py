@@ -22,10 +22,10 @@ SmallInts = npt.NDArray[np.int32]
 X, Y, VX, VY, FX, FY, WX, WY = range(8)
 """Columns of people: place [m], velocity [m/s], direction that the trunk faces, direction of the wish (0 for none)."""
 PEOPLE = 8
-SLOW, RANK, SIDE, WISH, NEW_X, NEW_Y, NEW_FX, NEW_FY = range(8)
-"""Columns of the rest: time held up [s], rank of the person (0 to 1, 2 for who holds a goal), strength of keeping to the right, wished
-speed [m/s]; place [m] and direction of the trunk after the step."""
-REST = 8
+SLOW, RANK, SIDE, WISH, NEW_X, NEW_Y, NEW_FX, NEW_FY, NEW_VX, NEW_VY = range(10)
+"""Columns of the rest: time held up [s], rank of the person (0 to 1, 2 for who holds a goal), strength of keeping to
+the right, wished speed [m/s]; place [m], direction of the trunk and chosen velocity after the step."""
+REST = 10
 (
     DT,
     RADIUS,
@@ -204,6 +204,13 @@ def sum_flow(people: FloatArray, starts: IntArray, flow: FloatArray) -> None:
 
 
 @kernel(borrows=True, inner=True)
+def hash_cell(x: float, y: float, place: FloatArray, shape: IntArray) -> int:
+    """Return the cell of a point, or the nearest one to it."""
+    i = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
+    return i * shape[1] + min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
+
+
+@kernel(borrows=True, inner=True)
 def against(flow: FloatArray, place: FloatArray, shape: IntArray, x: float, y: float, wx: float, wy: float) -> float:
     """Return how many more people walk against a direction than with it, in the cell of a point."""
     i, j = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
@@ -347,7 +354,7 @@ def choose_velocities(
 
     Args:
         people: people in order; (A, `PEOPLE`).
-        rest: what else is known of them; (A, `REST`); `NEW_X` to `NEW_FY` are written.
+        rest: what else is known of them; (A, `REST`); `NEW_X` to `NEW_VY` are written.
         starts: first person of each cell; (cells + 1,).
         place: corner of the cells [m] and cells in a metre; (3,).
         shape: number of cells along x and y; (2,).
@@ -420,9 +427,7 @@ def choose_one(
     blocker, blocked = -1, 0.25
     # walls, whose lines are hard
     made = 0
-    ci = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
-    cj = min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
-    cell = ci * shape[1] + cj
+    cell = hash_cell(x, y, place, shape)
     force_x, force_y = 0.0, 0.0
     inverse = 1.0 / parameters[HORIZON]
     for entry in range(wall_starts[cell], wall_starts[cell + 1]):
@@ -549,7 +554,9 @@ def choose_one(
                 continue
             share = 0.5 if rest[i, RANK] > 1.0 else 1.0
         elif their_way > 0.0:
-            share += min(max(lon + px * jwx + py * jwy, -0.4), 0.4)
+            # abreast at a door, the one of higher rank goes first
+            ahead = lon + px * jwx + py * jwy + (0.1 if rest[j, RANK] > rest[i, RANK] else -0.1)
+            share += min(max(ahead, -0.4), 0.4)
         lines[made, 0], lines[made, 1] = vx + share * sx, vy + share * sy
         lines[made, 2], lines[made, 3] = dx, dy
         made += 1
@@ -576,7 +583,7 @@ def choose_one(
         if failed < made:
             least_broken(lines, made, hard, failed, fastest, velocity, other)
     new_x, new_y = velocity[0], velocity[1]
-    rest[i, NEW_X], rest[i, NEW_Y] = x + dt * new_x, y + dt * new_y
+    rest[i, NEW_X], rest[i, NEW_Y], rest[i, NEW_VX], rest[i, NEW_VY] = x + dt * new_x, y + dt * new_y, new_x, new_y
     turn_trunk(people, rest, i, wx, wy, new_x, new_y, left, right, facing_others, impatience, least, parameters)
     going = new_x * wx + new_y * wy
     return blocker if going < 0.3 * wish else -1
@@ -625,10 +632,10 @@ def turn_trunk(
         squeeze = min(max((2.0 * (radius + half) + 0.06 - room) / (2.0 * half), 0.0), 1.0)
         squeeze = max(squeeze, min(facing_others * impatience * 3.0, 1.0))
     speed = math.sqrt(vx * vx + vy * vy)
-    bx, by = 0.4 * wx + vx, 0.4 * wy + vy
+    # whoever is pushed about in a jam faces the way on
+    trust = max(speed - 0.2, 0.0) if vx * wx + vy * wy > 0.0 else 0.0
+    bx, by = 0.3 * wx + trust * vx, 0.3 * wy + trust * vy
     size = math.sqrt(bx * bx + by * by)
-    if size < 0.1 or (speed < 0.15 and squeeze <= 0.0):
-        bx, by, size = wx, wy, 1.0
     bx, by = bx / size, by / size
     cosine = 1.0 - squeeze * (1.0 - parameters[COS_TURN])
     sine = math.sqrt(max(1.0 - cosine * cosine, 0.0))
@@ -689,7 +696,15 @@ def settle(
                 push_apart(rest, i, near, counts[i], parameters, moved)
         for block in numba.prange(blocks):
             for i in range(block * BLOCK, min((block + 1) * BLOCK, total)):
-                rest[i, NEW_X], rest[i, NEW_Y] = moved[i, 0], moved[i, 1]
+                x, y, cell = moved[i, 0], moved[i, 1], hash_cell(people[i, X], people[i, Y], place, shape)
+                if wall_starts[cell + 1] > wall_starts[cell]:  # who is pushed into a wall pushes back in the next sweep
+                    deep, out_x, out_y = wall_depth(
+                        x, y, rest[i, NEW_FX], rest[i, NEW_FY], cell, edges, wall_starts, wall_entries, parameters
+                    )
+                    if deep > 0.0:
+                        x += min(deep, FARTHEST_PUSH) * out_x
+                        y += min(deep, FARTHEST_PUSH) * out_y
+                rest[i, NEW_X], rest[i, NEW_Y] = x, y
     for block in numba.prange(blocks):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, total)):
             out_of_walls(people, rest, i, place, shape, edges, wall_starts, wall_entries, parameters)
@@ -775,9 +790,7 @@ def out_of_walls(
     """Move a body out of walls, and write its new state into its row."""
     x, y, fx, fy = rest[i, NEW_X], rest[i, NEW_Y], rest[i, NEW_FX], rest[i, NEW_FY]
     old_x, old_y = people[i, X], people[i, Y]
-    ci = min(max(int((old_x - place[0]) * place[2]), 0), shape[0] - 1)
-    cj = min(max(int((old_y - place[1]) * place[2]), 0), shape[1] - 1)
-    cell = ci * shape[1] + cj
+    cell = hash_cell(old_x, old_y, place, shape)
     deep = -1.0
     for _ in range(6):
         deep, out_x, out_y = wall_depth(x, y, fx, fy, cell, edges, wall_starts, wall_entries, parameters)
