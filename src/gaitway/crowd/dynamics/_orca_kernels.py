@@ -12,6 +12,8 @@ from gaitway.core.jit import kernel
 
 _PARALLEL = 1e-7
 """Sine of the angle between lines below which they count as parallel."""
+_SAME = 1e-6
+"""Speed by which a line may be broken: lines that are the same up to rounding do not exclude one another [m/s]."""
 
 
 @kernel(borrows=True, inner=True)
@@ -40,7 +42,7 @@ def on_line(
         across = dx * lines[k, 3] - dy * lines[k, 2]
         away = lines[k, 2] * (py - lines[k, 1]) - lines[k, 3] * (px - lines[k, 0])
         if abs(across) <= _PARALLEL:
-            if away < 0.0:
+            if away < -_SAME:
                 return False
             continue
         at = away / across
@@ -67,7 +69,7 @@ def on_lines(
     scale = fastest if far else (fastest / size if size > fastest else 1.0)
     out[0], out[1] = aim_x * scale, aim_y * scale
     for k in range(count):
-        if lines[k, 2] * (lines[k, 1] - out[1]) - lines[k, 3] * (lines[k, 0] - out[0]) > 0.0:
+        if lines[k, 2] * (lines[k, 1] - out[1]) - lines[k, 3] * (lines[k, 0] - out[0]) > _SAME:
             x, y = out[0], out[1]
             if not on_line(lines, k, fastest, aim_x, aim_y, far, out):
                 out[0], out[1] = x, y

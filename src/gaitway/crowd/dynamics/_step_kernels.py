@@ -457,6 +457,11 @@ def choose_one(
         k = made if made < MOST_WALLS else MOST_WALLS - 1
         if made == MOST_WALLS and gaps[k] <= gap:
             continue
+        known = False
+        for m in range(made):  # two edges that meet in a corner are one obstacle there
+            known = known or (abs(gaps[m] - gap) < 1e-6 and lines[m, 3] * nx - lines[m, 2] * ny > 0.999999)
+        if known:
+            continue
         while k > 0 and gaps[k - 1] > gap:
             gaps[k] = gaps[k - 1]
             for c in range(4):
