@@ -12,6 +12,7 @@ from shapely import Polygon, box
 from gaitway.bench._crowd_scenes import THRONGS, Square, run_throng, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, installed, machine, measure, peer_label
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
+from gaitway.crowd.dynamics.simulation import CrowdSimulation
 
 SIZES = {10_000: 3.0, 50_000: 4.0}
 """Numbers of people, and the targets for how much faster than pyrvo a step is."""
@@ -42,7 +43,7 @@ def _steps() -> list[BenchRow]:
     for people, target in SIZES.items():
         place = square(people)
         crowd = place.crowd(CrowdOptions(threads=1))
-        tasks: dict[str, Callable[[], object]] = {"ours": lambda crowd=crowd: crowd.step(_STEP)}  # type: ignore[misc]
+        tasks = {"ours": _stepper(crowd)}
         peer = _pyrvo(place) if installed("pyrvo") else None
         if peer is not None:
             tasks["pyrvo"] = peer
@@ -53,11 +54,11 @@ def _steps() -> list[BenchRow]:
             other = _timed_jupedsim(place) if installed("jupedsim") else None
             rows.append(BenchRow(name, _label("jupedsim"), times["ours"], other, JUPEDSIM_TARGET))
             discs = place.crowd(CrowdOptions(threads=1, body=CrowdBody.disc(0.25)))
-            plain = measure({"ours": lambda crowd=crowd: crowd.step(_STEP), "discs": lambda: discs.step(_STEP)}, 5)  # type: ignore[misc]
+            plain = measure({"ours": _stepper(crowd), "discs": _stepper(discs)}, rounds=5)
             rows.append(BenchRow(name, "the same with discs of 0.25 m", plain["ours"], plain["discs"]))
     if (os.cpu_count() or 1) > 1 and numba.config.NUMBA_NUM_THREADS > 1:
         crowd = square(max(SIZES)).crowd(CrowdOptions(threads=2))
-        ours = measure({"ours": lambda: crowd.step(_STEP)}, rounds=5)["ours"]
+        ours = measure({"ours": _stepper(crowd)}, rounds=5)["ours"]
         budget = 1e3 / RATE
         rows.append(
             BenchRow(f"{max(SIZES):,} people, two threads", f"{RATE:g} Hz", ours, Timing(budget, budget, budget), 1.0)
@@ -80,6 +81,10 @@ def _throngs() -> list[BenchRow]:
                 )
             )
     return rows
+
+
+def _stepper(crowd: CrowdSimulation) -> Callable[[], object]:
+    return lambda: crowd.step(_STEP)
 
 
 def _label(package: str) -> str:

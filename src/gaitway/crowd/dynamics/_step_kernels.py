@@ -51,7 +51,7 @@ MX, MY, UX, UY, LENGTH, ROUND = range(6)
 BLOCK = 128
 """People that one thread does in one go."""
 MOST_WALLS = 10
-WALL_TIME = 0.35
+WALL_TIME = 0.2
 """Time in which a body may reach a wall at the earliest [s]."""
 WALL_SIGHT = 0.8
 """Greatest gap to a wall that is heeded [m]."""
