@@ -56,7 +56,7 @@ def _steps() -> list[BenchRow]:
             discs = place.crowd(CrowdOptions(threads=1, body=CrowdBody.disc(0.25)))
             plain = measure({"ours": _stepper(crowd), "discs": _stepper(discs)}, rounds=5)
             rows.append(BenchRow(name, "the same with discs of 0.25 m", plain["ours"], plain["discs"]))
-    if (os.cpu_count() or 1) > 1 and numba.config.NUMBA_NUM_THREADS > 1:
+    if (os.cpu_count() or 1) > 1 and getattr(numba.config, "NUMBA_NUM_THREADS", 1) > 1:
         crowd = square(max(SIZES)).crowd(CrowdOptions(threads=2))
         ours = measure({"ours": _stepper(crowd)}, rounds=5)["ours"]
         budget = 1e3 / RATE

@@ -377,7 +377,7 @@ def single_ways(
                 dx, dy = abs(other % width - sx), abs(other // width - sy)
                 ahead = max(dx, dy) + 0.4142135 * min(dx, dy)
                 if size < len(heap):
-                    sift_up(keys, heap, size, np.float32(there + ahead), other)
+                    sift_up(keys, heap, size, there + ahead, other)
                     size += 1
         if done[start]:
             write_corners(

@@ -77,7 +77,7 @@ class CrowdOptions:
     """Greatest number of people that each one takes account of; those farther away than the nearest are left out."""
     sight: float = 3.0
     """Greatest distance of those people [m]."""
-    sweeps: int = 4
+    sweeps: int = 2
     """Number of sweeps in which overlapping bodies are moved apart after a step."""
     trunk_turn: float = 1.4
     """Greatest angle between the way that people go and the way that their trunks face [rad]."""

@@ -21,6 +21,7 @@ from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlin
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
+_MOST_THREADS: int = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
 
@@ -289,7 +290,7 @@ class CrowdSimulation:
         count = max(math.ceil(dt / self.options.step - 1e-9), 1)
         before = numba.get_num_threads()
         if self.options.threads is not None:
-            numba.set_num_threads(min(self.options.threads, numba.config.NUMBA_NUM_THREADS))
+            numba.set_num_threads(min(self.options.threads, _MOST_THREADS))
         try:
             for _ in range(count):
                 self._step(dt / count)
@@ -321,7 +322,8 @@ class CrowdSimulation:
         """Return the distance of each person's body from walls and bounds [m]; negative inside of them; (N,)."""
         axes = self.options.body.half_length * np.stack([-self._faces[:, 1], self._faces[:, 0]], axis=-1)
         points = np.concatenate([self._positions + t * axes for t in (-1.0, -0.5, 0.0, 0.5, 1.0)])
-        return self.walls.depths(points).reshape(5, -1).min(axis=0) - self.options.body.radius
+        gaps: FloatArray = self.walls.depths(points).reshape(5, -1).min(axis=0) - self.options.body.radius
+        return gaps
 
     # how it is done
 
@@ -690,7 +692,7 @@ def _table(value: npt.ArrayLike, name: str, rows: int | None, columns: int) -> F
 
 def _areas(goals: npt.ArrayLike, count: int) -> FloatArray:
     """Return goals as areas; (N, 4)."""
-    shape = np.shape(goals)  # type: ignore[arg-type]
+    shape = np.shape(goals)
     if shape and shape[-1] == 4:
         areas = _table(goals, "goals", count, 4)
         bad = np.flatnonzero((areas[:, 2:] < areas[:, :2]).any(axis=1))

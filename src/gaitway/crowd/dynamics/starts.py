@@ -56,7 +56,8 @@ def repaired(
     Raises:
         CrowdError: if there is no room for them.
     """
-    positions, said = positions.copy(), []
+    positions = positions.copy()
+    said: list[str] = []
     depths = walls.depths(positions)
     axes = body.half_length * np.stack([-np.sin(headings), np.cos(headings)], axis=-1)
     shoulders = np.minimum(walls.depths(positions + axes), walls.depths(positions - axes))
@@ -146,7 +147,7 @@ def _between(away: FloatArray, a: FloatArray, b: FloatArray, half: float) -> Flo
     clipped = t.clip(-half, half)
     s = np.where(clipped != t, (along_a + clipped * cosine).clip(-half, half), s)
     gap = away + clipped[:, None] * b - s[:, None] * a
-    return np.hypot(gap[:, 0], gap[:, 1])
+    return np.asarray(np.hypot(gap[:, 0], gap[:, 1]))
 
 
 def _text(point: FloatArray) -> str:
