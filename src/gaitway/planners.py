@@ -1,9 +1,10 @@
 """All planners, by name: one table of their options and their code.
 
 A planner is two things: a model of its options, which scene files are checked by, and a class that finds plans
-(`gaitway.space.planner.Planner`). Both are named here as "module:name" and loaded when a scene first asks for them, so
-that this table costs nothing and may stand below all that it names. Planners from outside the package are added by
-`register`, or found by the entry point group `gaitway.planners` of any installed distribution.
+(`gaitway.space.planner.Planner`) or moves all characters at once (`gaitway.space.planner.ScenePlanner`). Both are named
+here as "module:name" and loaded when a scene first asks for them, so that this table costs nothing and may stand below
+all that it names. Planners from outside the package are added by `register`, or found by the entry point group
+`gaitway.planners` of any installed distribution.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class PlannerEntry:
         return _loaded(self.options)
 
     def make(self) -> Any:
-        """Return a new planner for one run, a `gaitway.space.planner.Planner`."""
+        """Return a new planner for one run, a `gaitway.space.planner.Planner` or `ScenePlanner`."""
         return _loaded(self.planner)()
 
 
@@ -57,6 +58,12 @@ _TABLE = {
             title="search trees",
             options="gaitway.tree.options:TreeOptions",
             planner="gaitway.tree.planner:TreePlanner",
+        ),
+        PlannerEntry(
+            name="crowd",
+            title="a throng",
+            options="gaitway.crowd.plan_options:ThrongOptions",
+            planner="gaitway.crowd.planner:ThrongPlanner",
         ),
     )
 }

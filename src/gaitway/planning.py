@@ -19,10 +19,12 @@ from gaitway.core.warming import expect
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.upper_body import with_upper_bodies
+from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.space.plan import NOT_PASSED, SearchResult
+from gaitway.space.planner import ScenePlanner
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
@@ -65,7 +67,9 @@ class Planned:
     @property
     def motion_seconds(self) -> float:
         """Planned motion of all characters, one after another [s]; standing about after arrival does not count."""
-        return sum(plan.end_time - plan.steps[0].time for plan in self.crowd.plans.values() if plan.steps)
+        starts = {character.name: character.start_time for character in self.scene.characters}
+        begins = {n: plan.steps[0].time if plan.steps else starts[n] for n, plan in self.crowd.plans.items()}
+        return sum(max(plan.end_time - begins[name], 0.0) for name, plan in self.crowd.plans.items())
 
     @property
     def seconds(self) -> float:
@@ -153,6 +157,9 @@ def plan_scene(
     compiled = compile_seconds()
     if failed not in (KEEP, OUT):
         raise PlanError(f"failed '{failed}'; write {KEEP} or {OUT}")
+    together = _scene_planner(scene)
+    if together is not None:
+        return _performed(together, scene, libraries, seed, fps, failed, upper_body, progress)
     crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, aside=failed == KEEP)
     crowd = replace(crowd, results={**crowd.results, **_explained(scene, crowd, libraries)})
     if failed == OUT and crowd.failed:
@@ -165,6 +172,87 @@ def plan_scene(
         what = "nobody can stand at its start" if failed == KEEP else "nobody arrives, so that nobody is left"
         raise PlanError(f"{_name(scene)}: {what}; '{name}': {result.reason}")
     progress("motion", 0, None)
+    facts, alive = _facts(scene, crowd, seed, failed), _alive(scene, crowd, upper_body)
+    take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
+    remarks = (*_closed_specials(scene, crowd, libraries), *_wished_speeds(scene, crowd))
+    if alive:
+        take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
+        remarks += lacking
+    return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
+
+
+def _scene_planner(scene: Scene) -> ScenePlanner | None:
+    """Return the planner that moves all characters of a scene at once, or None if they are planned one by one.
+
+    Raises:
+        PlanError: if it is to move some of them, and others are planned one by one.
+    """
+    names = {character.plan.planner: character.name for character in reversed(scene.characters)}
+    made = {name: planner_entry(name).make() for name in names}
+    together = [name for name, planner in made.items() if isinstance(planner, ScenePlanner)]
+    if not together:
+        return None
+    if len(names) > 1:
+        other = next(name for name in names if name != together[0])
+        raise PlanError(
+            f"{_name(scene)}: '{names[together[0]]}' is planned by '{together[0]}', which moves everybody at once, and "
+            f"'{names[other]}' by '{other}'; write `plan: {{planner: {together[0]}}}` once, for the whole scene"
+        )
+    found: ScenePlanner = made[together[0]]
+    return found
+
+
+def _performed(
+    planner: ScenePlanner,
+    scene: Scene,
+    libraries: Mapping[LibraryRef, Library] | None,
+    seed: int | None,
+    fps: float,
+    failed: str,
+    upper_body: bool | None,
+    progress: Progress,
+) -> Planned:
+    """Return the take of a scene whose characters move all at once, see `plan_scene`."""
+    compiled, began = compile_seconds(), time.perf_counter()
+    drawn = scene.seed if seed is None else seed
+    done = planner.perform(scene, libraries, seed=drawn, fps=fps, progress=progress)
+    results = dict(done.results)
+    for _ in range(_AGAIN if failed == OUT else 0):
+        left = tuple(c for c in scene.characters if results[c.name].found)
+        if not left or len(left) == len(done.results):
+            break
+        done = planner.perform(replace(scene, characters=left), libraries, seed=drawn, fps=fps, progress=progress)
+        results.update(done.results)
+    if failed == OUT and not any(result.found for result in results.values()):
+        name, result = next(iter(results.items()))
+        raise PlanError(f"{_name(scene)}: nobody arrives, so that nobody is left; '{name}': {result.reason}")
+    names = tuple(character.name for character in scene.characters)
+    crowd = CrowdPlan(
+        names=names,
+        plans={name: r.plan for name, r in results.items() if r.plan is not None and name in done.results},
+        results={name: results[name] for name in names},
+        order=names,
+        bent={},
+        exact=frozenset(),
+        libraries=done.libraries,
+        rounds=1,
+        seconds=time.perf_counter() - began - done.motion_seconds,
+        search_seconds=done.search_seconds,
+        expanded=0,
+    )
+    facts = {**done.take.facts, **_facts(scene, crowd, drawn, failed)}
+    take = replace(done.take, facts=facts)
+    synthesis, remarks = done.motion_seconds, done.remarks
+    alive = _alive(scene, crowd, upper_body)
+    if alive:
+        began = time.perf_counter()
+        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
+        synthesis, remarks = synthesis + time.perf_counter() - began, (*remarks, *lacking)
+    return Planned(take, scene, crowd, synthesis, compile_seconds() - compiled, remarks)
+
+
+def _facts(scene: Scene, crowd: CrowdPlan, seed: int, failed: str) -> dict[str, Any]:
+    """Return what a take says about where it comes from."""
     facts: dict[str, Any] = {
         "scene_hash": scene.hash,
         "world_hash": scene.world_hash,
@@ -175,14 +263,13 @@ def plan_scene(
     }
     if failed == OUT:
         facts["left_out"] = [name for name in crowd.failed if name not in crowd.plans]
-    alive = [c.name for c in scene.characters if c.name in crowd.plans
-             and (c.plan.upper_body if upper_body is None else upper_body)]  # fmt: skip
-    take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
-    remarks = (*_closed_specials(scene, crowd, libraries), *_wished_speeds(scene, crowd))
-    if alive:
-        take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
-        remarks += lacking
-    return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
+    return facts
+
+
+def _alive(scene: Scene, crowd: CrowdPlan, upper_body: bool | None) -> list[str]:
+    """Return the names of characters that look about and stand in ways of their own."""
+    there = [character for character in scene.characters if character.name in crowd.plans]
+    return [c.name for c in there if (c.plan.upper_body if upper_body is None else upper_body)]
 
 
 def _explained(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gaitway.behavior.options import BehaviorOptions
+from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
 from gaitway.scene.fields import SceneItem
 from gaitway.scene.model import AreaItem, CameraItem, CharacterItem, CircleItem, LibraryItem, SceneModel
@@ -37,7 +38,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 MODELS: list[type[SceneItem]] = [
     *(SceneModel, BoxItem, CylinderItem, SphereItem, PolygonItem, WallItem, MeshItem, ObstacleItem, SpecialShapeItem),
     *(SpecialItem, StairsItem, MoverItem, PhaseItem, TerrainItem, HillsItem, CharacterItem, AreaItem, CircleItem),
-    *(CameraItem, LibraryItem, BehaviorOptions, TreeOptions),
+    *(CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
 ]
 SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "hills"}
 

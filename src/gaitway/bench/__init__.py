@@ -13,6 +13,7 @@ __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 BENCHES = (
     "behavior",
+    "bodies",
     "crowd",
     "fuzz",
     "graphs",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gaitway.core.errors import CrowdError
 from gaitway.core.progress import Progress, silent
+from gaitway.crowd.locomotion import animation
 from gaitway.crowd.tracks.reading import TracksRead, read_tracks
 from gaitway.crowd.trajectories import Trajectories
 from gaitway.library import Library
+from gaitway.scene.characters import library_ref
 from gaitway.take.model import Take
 
 USUAL_FPS = 30.0
@@ -57,7 +58,6 @@ def animate(
     if not len(tracks):
         raise CrowdError("there is nobody in these trajectories")
     if isinstance(library, str | Path) and str(library) != "person":
-        library = import_module("gaitway.scene.characters").library_ref(library).load()
-    bodies = import_module("gaitway.crowd.locomotion.animation")
-    take: Take = bodies.animate(tracks, library, seed, fps=rate, facts=about, progress=progress)
-    return take
+        library = library_ref(library).load()
+    whose = library if isinstance(library, Library) else "person"
+    return animation.animate(tracks, whose, seed, fps=rate, facts=about, progress=progress)

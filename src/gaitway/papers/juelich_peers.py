@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.crowd.dynamics.simulation import CrowdSimulation
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.papers.juelich_scenes import Experiment, Inflow
 from gaitway.world.obstacle import Obstacle
@@ -46,8 +47,7 @@ class GaitwayPeer:
 
     def __init__(self, experiment: Experiment, seed: int) -> None:
         blocks = tuple(Obstacle(Polygon(block, 2.5)) for block in experiment.blocks)
-        simulation = import_module("gaitway.crowd.dynamics.simulation")
-        self.crowd: Any = simulation.CrowdSimulation(World(experiment.bounds, blocks), None, seed)
+        self.crowd = CrowdSimulation(World(experiment.bounds, blocks), None, seed)
         self.goals = experiment.goals
 
     def add(self, position: FloatArray, goal: int, speed: float) -> bool:

@@ -1,19 +1,24 @@
-"""The interface of planners: a planner finds a plan for one character among others.
+"""The interface of planners: a planner finds a plan for one character among others, or moves all of them at once.
 
 The table of planners is `gaitway.planners`; `docs/extending.md` shows how to add one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from gaitway.scene.characters import Character
+from gaitway.core.progress import Progress
+from gaitway.library.behavior import Library
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.scene import Scene
 from gaitway.space.plan import SearchResult
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
+from gaitway.take.model import Take
 
 
 class Effort(Enum):
@@ -52,4 +57,39 @@ class Planner(Protocol):
         """Find a plan that ends at rest without a collision, or say why there is none.
 
         `SearchResult.found_by` names what found it.
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScenePerformance:
+    """The motion of all characters of a scene, and how each of them fared."""
+
+    take: Take
+    results: Mapping[str, SearchResult]
+    """How each character fared, by name. Plans have no steps; they say where and when characters come to rest."""
+    libraries: Mapping[str, Library]
+    """Library of each character, by name."""
+    search_seconds: float
+    """Time that it took to find where everybody goes [s]."""
+    motion_seconds: float
+    """Time that it took to make their motion [s]."""
+    remarks: tuple[str, ...] = ()
+    """What could not be done for lack of something, one line each."""
+
+
+@runtime_checkable
+class ScenePlanner(Protocol):
+    """A planner that moves all characters of a scene at once, because each depends on all others at every moment."""
+
+    def perform(
+        self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, *, seed: int, fps: float, progress: Progress
+    ) -> ScenePerformance:
+        """Move all characters of a scene.
+
+        Args:
+            scene: the place and the characters.
+            libraries: libraries that are loaded already.
+            seed: seed of all that is drawn.
+            fps: rate at which the take is meant to be looked at [Hz].
+            progress: called with what is being done, how much of it is done and how much there is.
         """

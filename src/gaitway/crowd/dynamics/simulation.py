@@ -22,6 +22,10 @@ from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
 _MOST_THREADS: int = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
+_HELD, _AROUND, _OTHER_SIDE = 0.5, 1.25, 2.0
+"""Time after which people go around somebody who stands [s], by which angle [rad], and how long to one side [s]."""
+_COVERED = 0.35
+"""Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
 
@@ -110,6 +114,11 @@ class CrowdSimulation:
     def present(self) -> BoolArray:
         """Whether people are in the place; those who arrived and left are not; (N,)."""
         return self._present.copy()
+
+    @property
+    def unreachable(self) -> BoolArray:
+        """Whether there is no way from where people are to their goals; (N,)."""
+        return np.asarray(self._counts < 0)
 
     @property
     def waiting(self) -> BoolArray:
@@ -360,6 +369,7 @@ class CrowdSimulation:
                 wishes[together] = kept_together(
                     self._positions[together], wishes[together], self._speeds[together], self._groups[together]
                 )
+            self._go_around(active, wishes)
             self._move(active, wishes, dt)
         self.time += dt
         self._tick += 1
@@ -371,6 +381,31 @@ class CrowdSimulation:
         again = np.flatnonzero(lost & (self._counts >= 0) & self._present)
         if len(again):
             self._plan(again)
+
+    def _go_around(self, active: IntArray, wishes: FloatArray) -> None:
+        """Let people who are held up by somebody who stands go around, to the side that is nearer to their way."""
+        held = active[(self._modes[active] == WALK) & (self._slow[active] > _HELD) & (self._blockers[active] >= 0)]
+        held = held[self._modes[self._blockers[held]] != WALK]
+        if not len(held):
+            return
+        to = self._positions[self._blockers[held]] - self._positions[held]
+        wish = wishes[held]
+        left = np.where(wish[:, 0] * to[:, 1] - wish[:, 1] * to[:, 0] > 0.0, -1.0, 1.0)
+        # who does not get on that way after a while tries the other side
+        turns = np.floor(self._slow[held] / _OTHER_SIDE)
+        left = np.where(turns % 2.0 == 1.0, -left, left)
+        angle = left * _AROUND
+        cosine, sine = np.cos(angle), np.sin(angle)
+        wishes[held] = np.column_stack(
+            [cosine * wish[:, 0] - sine * wish[:, 1], sine * wish[:, 0] + cosine * wish[:, 1]]
+        )
+
+    def _pressed(self) -> BoolArray:
+        """Return who stands in the way of somebody who has been held up for a while, and gives way; (N,)."""
+        held = np.flatnonzero((self._modes == WALK) & (self._slow > _HELD) & (self._blockers >= 0) & self._present)
+        out = np.zeros(len(self._ids), np.bool_)
+        out[self._blockers[held]] = True
+        return out
 
     def _move(self, active: IntArray, wishes: FloatArray, dt: float) -> None:
         """Choose velocities and move the people of some rows."""
@@ -384,7 +419,7 @@ class CrowdSimulation:
             self._faces,
             wishes,
             self._slow,
-            np.where((self._modes == STAND) & ~self._gathered, 2.0, self._shares),
+            np.where((self._modes == STAND) & ~self._gathered & ~self._pressed(), 2.0, self._shares),
             options.keep_side,
             people,
             rest,
@@ -533,7 +568,7 @@ class CrowdSimulation:
         goals = 0.5 * (self._goals[:, :2] + self._goals[:, 2:])
         around = np.flatnonzero(self._gathered)
         for row in late.tolist():
-            same = standing[np.hypot(*(self._positions[standing] - goals[row]).T) < self._reaches[row] + 0.6]
+            same = standing[np.hypot(*(self._positions[standing] - goals[row]).T) < _COVERED]
             crowd = around[np.hypot(*(goals[around] - goals[row]).T) < 0.6]
             near = 1.2 + 0.5 * np.sqrt(len(same) + len(crowd))
             if len(same) and np.hypot(*(self._positions[row] - goals[row])) < near:

@@ -1,0 +1,118 @@
+"""How one person walks along its path: where its feet are set down and when, before poses are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from zlib import crc32
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.crowd.locomotion import _feet_kernels
+from gaitway.crowd.locomotion._feet_kernels import ACROSS, HERE, STEP_FEET, STEP_WIDTH, THERE
+from gaitway.crowd.locomotion.posing import posed
+from gaitway.crowd.locomotion.space import LocomotionSpace
+from gaitway.crowd.locomotion.steering import ARM_HABITS, SteeredPaths
+from gaitway.motion.clip import Clip
+
+_DROP_S = 0.07
+"""Standard deviation with which the pelvis is lowered before and after a leg needs it [s]."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Walk:
+    """The steps of one person along its path."""
+
+    name: str
+    space: LocomotionSpace
+    style: int
+    fps: float
+    steps: FloatArray
+    """What the body does in every frame, see `_feet_kernels`; (F, STEP_COLUMNS)."""
+    corners: IntArray
+    """Gait cycles that are blended; (F, 4)."""
+    beyond: FloatArray
+    """Factors by which velocities lie outside of the space, 1 for inside; (F,)."""
+
+    @cached_property
+    def footprints(self) -> IntArray:
+        """Number of the footprint of each foot that it stands on or left last, counted from 0; (F, 2)."""
+        stands = np.column_stack([self.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] < 0.0 for k in range(2)])
+        landed = np.zeros(stands.shape, dtype=np.int64)
+        landed[1:] = stands[1:] & ~stands[:-1]
+        return np.cumsum(landed, axis=0)
+
+    def across(self) -> FloatArray:
+        """Return how far each foot is from its last footprint to its next one, 0 to 1; 0 in a stance; (F, 2)."""
+        return np.column_stack([self.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] for k in range(2)]).clip(0.0, 1.0)
+
+    def with_footprints_moved(self, moves: tuple[FloatArray, FloatArray]) -> Walk:
+        """Return the same walk with other footprints.
+
+        Args:
+            moves: how far each footprint of the left and of the right foot is moved [m]; (P, 2) each, with at least one
+                row more than the last number of `footprints`.
+        """
+        steps = self.steps.copy()
+        for k in range(2):
+            foot, prints = STEP_FEET + k * STEP_WIDTH, self.footprints[:, k]
+            steps[:, foot + HERE : foot + HERE + 2] += moves[k][prints]
+            swings = self.steps[:, foot + ACROSS] >= 0.0
+            after = np.where(swings, prints + 1, prints)
+            steps[:, foot + THERE : foot + THERE + 2] += moves[k][after]
+        return replace(self, steps=steps)
+
+    def clip(self) -> Clip:
+        """Return the motion."""
+        space, frames = self.space, len(self.steps)
+        styles, drops = np.full(frames, self.style, dtype=np.int64), np.zeros(frames)
+        needs = posed(space, styles, self.steps, self.corners, drops).needs
+        poses = posed(space, styles, self.steps, self.corners, _eased(needs, self.fps))
+        contacts = np.zeros((frames, len(space.rig.skeleton.contact_points)), dtype=bool)
+        for column, flags in zip(space.rig.columns.ravel(), poses.down.T, strict=True):
+            if column >= 0:
+                contacts[:, column] = flags
+        turns = poses.rotations.astype(np.float64)
+        turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+        return Clip(space.rig.skeleton, poses.roots, turns, self.fps, self.name, contacts)
+
+
+def walk_along(
+    space: LocomotionSpace, paths: SteeredPaths, person: int, near: FloatArray, name: str, seed: int
+) -> Walk:
+    """Return how a person walks along its path.
+
+    Args:
+        space: gaits by velocity.
+        paths: paths of all people.
+        person: the person.
+        near: how near others are in every row of the paths, 0 to 1; (R,).
+        name: of the person.
+        seed: draws the style, the foot that it begins with and the habit of its arms, together with the name.
+    """
+    rng = np.random.default_rng([seed, crc32(name.encode())])
+    left, right = rng.uniform(*ARM_HABITS, 2)
+    style, phase = int(rng.integers(len(space.styles))), float(rng.random())
+    rows = slice(int(paths.rows[person]), int(paths.rows[person + 1]))
+    path = np.ascontiguousarray(paths.path[rows])
+    frames = len(path)
+    steps, corners = np.zeros((frames, _feet_kernels.STEP_COLUMNS)), np.zeros((frames, 4), dtype=np.int64)
+    beyond = np.ones(frames)
+    _feet_kernels.follow_paths(
+        np.array([0, frames], dtype=np.int64), np.array([style], dtype=np.int64), np.array([phase]), path,
+        np.ascontiguousarray(paths.velocity[rows]), paths.fps, space.simplices, space.neighbors, space.transforms,
+        space.hull, space.traits, space.rig.leg, steps, corners, beyond,
+    )  # fmt: skip
+    steps[:, _feet_kernels.STEP_LEFT_ARM] = float(left) * near[rows]
+    steps[:, _feet_kernels.STEP_RIGHT_ARM] = float(right) * near[rows]
+    return Walk(name=name, space=space, style=style, fps=paths.fps, steps=steps, corners=corners, beyond=beyond)
+
+
+def _eased(needs: FloatArray, fps: float) -> FloatArray:
+    """Return how much lower a pelvis is (F,): nowhere less than legs need, and without jerks."""
+    reach = max(round(2.0 * _DROP_S * fps), 1)
+    widest = scipy.ndimage.maximum_filter1d(needs, 2 * reach + 1, mode="nearest")
+    out: FloatArray = np.maximum(scipy.ndimage.gaussian_filter1d(widest, _DROP_S * fps, mode="nearest"), 0.0)
+    return out

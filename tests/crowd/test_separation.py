@@ -1,0 +1,100 @@
+"""Bodies of a throng are moved out of one another and out of walls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gaitway.core.arrays import FloatArray
+from gaitway.crowd import _separation_kernels as kernels
+from gaitway.crowd.dynamics.walls import WallHash, Walls
+from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
+from gaitway.crowd.locomotion.steering import steered
+from gaitway.crowd.locomotion.walking import Walk, walk_along
+from gaitway.crowd.separation import BAR, separated, walk_apart
+from gaitway.crowd.trajectories import Trajectories, joined
+
+FPS = 30.0
+
+
+@pytest.fixture(scope="module")
+def space() -> LocomotionSpace:
+    return locomotion_space("person")
+
+
+def _straight(x: float, y: float, way: float, seconds: float = 4.0) -> FloatArray:
+    """Return a straight path at 1.2 m/s towards +x or -x; (F, 3)."""
+    times = np.arange(round(seconds * FPS)) / FPS
+    along = x + way * 1.2 * times
+    return np.column_stack([along, np.full(len(times), y), np.full(len(times), 0.0 if way > 0.0 else np.pi)])
+
+
+def _walks(space: LocomotionSpace, tracks: Trajectories, members: Sequence[int]) -> dict[int, Walk]:
+    paths = steered(tracks, FPS)
+    near = np.ones(len(paths.path))
+    return {k: walk_along(space, paths, k, near, tracks.names[k], 3) for k in members}
+
+
+def test_two_who_pass_too_near_are_moved_apart(space: LocomotionSpace) -> None:
+    tracks = joined(FPS, ["a", "b"], [0, 0], [_straight(-2.4, 0.0, 1.0), _straight(2.4, 0.30, -1.0)])
+    before = [walk.clip() for walk in _walks(space, tracks, [0, 1]).values()]
+    found = separated(before, tracks.starts)
+    assert found.touching > 5
+    assert found.deepest > 0.05
+    after = walk_apart(tracks, lambda along, members: _walks(space, along, members))
+    left = separated(after, tracks.starts)
+    assert left.deepest <= BAR
+    for old, new in zip(before, after, strict=True):  # a little, smoothly, and only where they meet
+        moved = new.root_positions[:, :2] - old.root_positions[:, :2]
+        assert np.abs(moved[:15]).max() < 0.02
+        assert np.abs(moved).max() < 0.25
+        assert np.abs(np.diff(moved, 2, axis=0)).max() * FPS**2 < 8.0
+
+
+def test_a_body_is_moved_out_of_a_wall(space: LocomotionSpace) -> None:
+    tracks = joined(FPS, ["a"], [0], [_straight(-2.4, 0.18, 1.0)])
+    walls = Walls.of_segments([[-1.0, 0.0, 1.0, 0.0]], [-5.0, -5.0, 5.0, 5.0])
+    edges = WallHash.of(walls.segments(), walls.bounds, 1.0)
+    (before,) = (walk.clip() for walk in _walks(space, tracks, [0]).values())
+    assert separated([before], tracks.starts, edges).deepest > 0.03
+    (after,) = walk_apart(tracks, lambda along, members: _walks(space, along, members), edges)
+    assert separated([after], tracks.starts, edges).deepest <= BAR
+    assert after.root_positions[:, 1].max() > 0.2
+
+
+def test_who_is_alone_is_left_alone(space: LocomotionSpace) -> None:
+    tracks = joined(FPS, ["a", "b"], [0, 0], [_straight(-2.4, 0.0, 1.0), _straight(2.4, 3.0, -1.0)])
+    before = [walk.clip() for walk in _walks(space, tracks, [0, 1]).values()]
+    after = walk_apart(tracks, lambda along, members: _walks(space, along, members))
+    for old, new in zip(before, after, strict=True):
+        assert np.array_equal(old.rotations, new.rotations)
+
+
+def test_depths_are_those_of_points_on_the_capsules() -> None:
+    rng = np.random.default_rng(4)
+    shares = np.linspace(0.0, 1.0, 201)
+    seen = 0
+    for _ in range(60):
+        first, second = rng.uniform(-0.3, 0.3, (2, 1, 2, 3)).astype(np.float32)
+        radii = rng.uniform(0.03, 0.12, (2, 1))
+        pushes, depths = np.zeros((2, 2)), np.zeros(2)
+        kernels.part_people(
+            np.array([0, 2]), np.array([0, 1]), np.zeros((2, 2)), np.zeros((2, 2)), np.stack([first, second]),
+            np.array([0, 1]), radii, np.ones(2), np.ones(2, np.bool_), 0.0, pushes, depths,
+        )  # fmt: skip
+        one = first[0, 0] + shares[:, None] * (first[0, 1] - first[0, 0])
+        two = second[0, 0] + shares[:, None] * (second[0, 1] - second[0, 0])
+        apart = one[:, None] - two[None]
+        near = np.unravel_index(np.argmin((apart**2).sum(axis=-1)), apart.shape[:2])
+        x, y, z = apart[near]
+        wide = float(radii.sum())
+        if np.hypot(np.hypot(x, y), z) >= wide + 0.004:
+            assert not depths.any()
+        elif np.hypot(np.hypot(x, y), z) < wide - 0.004:
+            seen += 1
+            assert depths[0] == pytest.approx(np.sqrt(wide**2 - z**2) - np.hypot(x, y), abs=0.012)
+            assert np.allclose(pushes[0], -pushes[1])
+            assert np.hypot(*pushes[0]) == pytest.approx(0.5 * depths[0])
+    assert seen > 10

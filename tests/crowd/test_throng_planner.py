@@ -1,0 +1,104 @@
+"""Whole scenes as throngs: `planner: crowd`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from gaitway.audit import audit_take
+from gaitway.core.errors import PlanError
+from gaitway.planning import Planned, plan_scene
+from gaitway.scene.scene import Scene, load_scene
+
+GATE = {
+    "gaitway": 1,
+    "bounds": [0, 0, 12, 8],
+    "obstacles": [
+        {"box": {"center": [6, 1.75], "size": [0.3, 3.5], "height": 2.2}},
+        {"box": {"center": [6, 6.25], "size": [0.3, 3.5], "height": 2.2}},
+    ],
+    "plan": {"planner": "crowd", "upper_body": False},
+}
+
+
+def _scene(folder: Path, characters: list[dict[str, Any]], **changes: Any) -> Scene:
+    path = folder / "gate.yaml"
+    path.write_text(yaml.safe_dump({**GATE, "characters": characters, **changes}), encoding="utf-8")
+    return load_scene(path)
+
+
+@pytest.fixture(scope="module")
+def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    left = [{"name": f"l{k}", "start": [2.0, 3.0 + k, 0], "goal": [10.0, 3.0 + k]} for k in range(3)]
+    right = [{"name": f"r{k}", "start": [10.0, 2.5 + k, 180], "goal": [2.0, 2.5 + k]} for k in range(3)]
+    return plan_scene(_scene(tmp_path_factory.mktemp("gate"), left + right), seed=2)
+
+
+def test_both_sides_get_through_a_gate(both_ways: Planned) -> None:
+    assert not both_ways.failed
+    assert both_ways.found_by == {"crowd": 6}
+    report = audit_take(both_ways.take, both_ways.scene.world)
+    for row in ("penetration", "penetration_characters", "skate", "height", "limits", "arrival"):
+        assert report[row].ok, report[row]
+    rows = {row["character"]: row for row in both_ways.rows()}
+    assert all(5.0 < row["arrives_s"] < 60.0 and row["goal_m"] <= 0.5 for row in rows.values())
+    assert both_ways.take.facts["planner"] == "crowd"
+    assert both_ways.motion_seconds > 30.0
+
+
+def test_the_same_seed_is_the_same_take(both_ways: Planned) -> None:
+    again, other = (plan_scene(both_ways.scene, seed=seed).take for seed in (2, 3))
+    assert np.array_equal(again.dense().rotations, both_ways.take.dense().rotations)
+    assert not np.array_equal(other.dense().root[:200], both_ways.take.dense().root[:200])
+
+
+def test_who_cannot_arrive_is_named(tmp_path: Path) -> None:
+    scene = _scene(
+        tmp_path,
+        [
+            {"name": "ada", "start": [2, 2, 0], "goal": [3, 6]},
+            {"name": "bob", "start": [4, 2, 0], "goal": [10, 6]},
+        ],
+        obstacles=[{"box": {"center": [6, 4], "size": [0.3, 8], "height": 2.2}}],
+    )
+    planned = plan_scene(scene)
+    assert list(planned.failed) == ["bob"]
+    assert "no way" in planned.failed["bob"].reason
+    assert set(planned.take.names) == {"ada", "bob"}
+    alone = plan_scene(scene, failed="out")
+    assert alone.take.names == ("ada",)
+    assert alone.take.facts["left_out"] == ["bob"]
+
+
+def test_a_throng_is_planned_as_a_whole(tmp_path: Path) -> None:
+    scene = _scene(
+        tmp_path,
+        [
+            {"name": "ada", "start": [2, 2, 0], "goal": [3, 6]},
+            {"name": "bob", "start": [4, 2, 0], "goal": [5, 6], "plan": {"planner": "behavior"}},
+        ],
+    )
+    with pytest.raises(PlanError, match="'ada' is planned by 'crowd', which moves everybody at once, and 'bob'"):
+        plan_scene(scene)
+
+
+def test_people_appear_wait_and_turn_at_the_goal(tmp_path: Path) -> None:
+    scene = _scene(
+        tmp_path,
+        [
+            {"name": "ada", "start": [2, 2, 0], "goal": [4, 4, 90]},
+            {"name": "bob", "start": [2, 6, 0], "goal": [4, 6], "start_time": 3.0, "speed": 0.8},
+        ],
+    )
+    planned = plan_scene(scene)
+    assert not planned.failed
+    take = planned.take
+    assert take.start(1) == pytest.approx(3.0)
+    x, y, heading = take.planar([float(take.ends[0])], [0])[0, 0]
+    assert np.hypot(x - 4.0, y - 4.0) < 0.5
+    assert abs(np.degrees(heading) - 90.0) < 15.0
+    assert planned.crowd.plans["bob"].end_time - 3.0 > 1.5 / 0.8
