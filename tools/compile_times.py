@@ -35,6 +35,8 @@ RECORDED = {
     "demo": "demo -o OUT/demo",
     "plan": "plan market_square -o OUT/take.npz",
     "plan tree": "plan market_square --planner tree -o OUT/tree.npz",
+    "plan crowd": "plan doorways --planner crowd -o OUT/throng.npz",
+    "animate": "animate SHARED/pedestrians/corner.txt --until 3 -o OUT/walkers.npz",
     "vary": "vary person -b walk_forward --count 2 -o OUT/varied.gwlib",
     "library import": "library import SHARED/mocap/bvh_accad -o OUT/captured.gwlib",
     "live": "PYTHON crowd = gaitway.live('market_square'); USE",
