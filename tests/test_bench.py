@@ -47,6 +47,6 @@ def test_without_peers_the_table_says_how_to_get_them(monkeypatch: pytest.Monkey
 
 
 def test_unknown_benchmarks() -> None:
-    with pytest.raises(GaitwayError, match="no benchmark 'crowds'; there are behavior, crowd, fuzz, graphs, live"):
+    with pytest.raises(GaitwayError, match="no benchmark 'crowds'; there are behavior, bodies, crowd, fuzz"):
         run_benches("crowds")
     assert "motion" in bench.BENCHES

@@ -42,7 +42,7 @@ _WALKING_SPEED = 1.34
 """Mean of the speeds at which people walk when nobody is in the way (Weidmann 1993) [m/s]."""
 _FARTHEST = 2.0
 """Greatest difference of an own speed from the mean, in standard deviations."""
-_BODY = CrowdBody(0.52, 0.30)
+_BODY = CrowdBody(0.50, 0.27)
 """Outline of people, with arms and a little room around the trunk."""
 _ARRIVAL = 0.6
 """Share of the tolerance within which people stop walking; they may be pushed a little after that."""
@@ -130,8 +130,10 @@ def _simulated(
             if person.arrival is None and arrived[person.id]:
                 person.arrival, last_arrival = now, now
         left = [person for person in people if person.arrival is None and not person.lost]
-        if any(np.hypot(*simulation.velocities[person.id]) > 0.1 for person in left if person.id >= 0) or not here:
-            moved = now
+        if frame % round(fps) == 0:
+            idle = {one.person for one in simulation.stuck()}
+            if any(person.id >= 0 and person.id not in idle for person in left):
+                moved = now
         waiting = any(person.id < 0 for person in left)
         if now >= duration or (not left and now >= last_arrival + _AFTER) or (not waiting and now > moved + _HOPELESS):
             break

@@ -28,7 +28,7 @@ BAR = 0.008
 _MARGINS = (0.02, 0.016, 0.013, 0.01, 0.008, 0.006, 0.005, 0.004, 0.003, 0.002)
 """Distances that bodies keep when paths are moved for the first time, the second time and so on [m]. They fall, so that
 in the end only those move who still touch."""
-_WITH_LEGS = 2
+_WITH_LEGS = 3
 """In so many of these times lower legs count; after that they are left to the footprints."""
 _FOOT_ROUNDS = 10
 """Number of times that footprints are moved."""
@@ -147,7 +147,14 @@ def separated(clips: Sequence[Clip], firsts: IntArray, walls: WallHash | None = 
 
 
 def _separated(crowd: _Crowd, walls: WallHash | None, margin: float, *, legs: bool) -> Separation:
-    """Find moves that bring bodies apart by a margin [m], see `separated`; `legs`: whether lower legs count."""
+    """Find moves that bring bodies apart, see `separated`.
+
+    Args:
+        crowd: bodies.
+        walls: edges of walls, or None.
+        margin: distance that bodies keep [m].
+        legs: whether lower legs count.
+    """
     radii = crowd.radii if legs else crowd.radii - crowd.radii_of(crowd.lower_legs.reshape(len(crowd.radii), -1))
     shifts, pushes, depths = np.zeros_like(crowd.roots), np.zeros_like(crowd.roots), np.zeros(len(crowd.roots))
     changed = np.ones(len(crowd.roots), dtype=np.bool_)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         options["progress"]("people", 1, 1)
         return take_of([clip] * len(tracks), tracks.names, fps=options["fps"], facts=options["facts"])
 
-    monkeypatch.setitem(sys.modules, "gaitway.crowd.locomotion.animation", SimpleNamespace(animate=bodies))
+    monkeypatch.setattr("gaitway.crowd.locomotion.animation.animate", bodies)
     return calls
 
 
