@@ -193,3 +193,33 @@ def test_bad_options_are_one_line(options: dict[str, object], message: str) -> N
         if isinstance(options.get("body"), tuple):
             options["body"] = CrowdBody(*options["body"])  # type: ignore[misc]
         CrowdOptions(**options)  # type: ignore[arg-type]
+
+
+def test_people_get_past_those_who_stand_and_these_return() -> None:
+    walls = Walls.of_segments([[0.0, 0.0, 10.0, 0.0], [0.0, 1.3, 10.0, 1.3]], (0.0, -1.0, 10.0, 3.0))
+    crowd = CrowdSimulation(walls, CrowdOptions(at_goal="stand"))
+    places = np.array([[4.0, 0.5], [5.0, 0.8], [6.0, 0.65]])
+    crowd.add(places, places)
+    (walker,) = crowd.add([[1.0, 0.65]], [[9.0, 0.65]]).tolist()
+    for _ in range(800):
+        crowd.step(0.05)
+        if crowd.arrived[walker]:
+            break
+    assert crowd.arrived[walker], crowd.stuck()
+    for _ in range(100):
+        crowd.step(0.05)
+    assert np.hypot(*(crowd.positions[:3] - places).T).max() < 0.3
+    assert (crowd.overlaps() < 0.01).all()
+
+
+def test_goals_beside_one_another_are_all_reached() -> None:
+    goals = np.array([[8.0 + 0.62 * i, 2.0 + 0.62 * j] for i in range(4) for j in range(4)])
+    starts = np.array([[1.0 + 0.8 * i, 1.0 + 0.8 * j] for i in range(4) for j in range(4)])
+    crowd = CrowdSimulation(Walls.of_segments([], (0.0, 0.0, 14.0, 8.0)), CrowdOptions(at_goal="stand"), seed=3)
+    crowd.add(starts, goals)
+    for _ in range(1200):
+        crowd.step(0.05)
+        if crowd.arrived.all():
+            break
+    assert crowd.arrived.all(), crowd.stuck()
+    assert not crowd.gathered.any()
