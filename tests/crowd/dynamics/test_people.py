@@ -212,14 +212,12 @@ def test_people_get_past_those_who_stand_and_these_return() -> None:
     assert (crowd.overlaps() < 0.01).all()
 
 
-def test_goals_beside_one_another_are_all_reached() -> None:
-    goals = np.array([[8.0 + 0.62 * i, 2.0 + 0.62 * j] for i in range(4) for j in range(4)])
-    starts = np.array([[1.0 + 0.8 * i, 1.0 + 0.8 * j] for i in range(4) for j in range(4)])
-    crowd = CrowdSimulation(Walls.of_segments([], (0.0, 0.0, 14.0, 8.0)), CrowdOptions(at_goal="stand"), seed=3)
+def test_goals_beside_one_another_are_reached_past_those_who_stand() -> None:
+    goals = np.array([[8.0 + 0.66 * i, 0.6 + 0.66 * j] for i in range(9) for j in range(4)])
+    np.random.default_rng(0).shuffle(goals)
+    starts = np.array([[0.5 + 0.7 * i, 0.5 + 0.7 * j] for i in range(9) for j in range(4)])
+    crowd = CrowdSimulation(Walls.of_segments([], (0.0, 0.0, 15.0, 3.2)), CrowdOptions(at_goal="stand"))
     crowd.add(starts, goals)
     for _ in range(1200):
         crowd.step(0.05)
-        if crowd.arrived.all():
-            break
-    assert crowd.arrived.all(), crowd.stuck()
-    assert not crowd.gathered.any()
+    assert crowd.arrived.sum() >= 26  # 18 when nobody gives way
