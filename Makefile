@@ -16,7 +16,7 @@ test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
 
 lint: $(READY)
 	$(BIN)/python -m ruff check .

@@ -24,6 +24,18 @@ if _CACHE is not None:
 os.environ["GAITWAY_CACHE"] = os.environ[_SHARED]
 
 
+_LONGEST = (
+    "test_large_scene_plans.py", "test_scene_plans.py", "test_readme.py", "test_fuzz_archives.py", "test_fuzz.py",
+    "test_stuck_characters.py", "test_install.py", "test_import_library.py", "test_performer.py",
+)  # fmt: skip
+"""Files that take longest. They come first, or one worker would be left alone with them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = {name: number for number, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: first.get(item.path.name, len(first)))
+
+
 # No command that a test runs leaves a process behind that compiles; tests of that ask for it.
 os.environ["GAITWAY_COMPILERS"] = "1"
 

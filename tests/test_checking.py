@@ -94,6 +94,7 @@ def test_special_obstacles_block_only_if_the_library_cannot_pass_them() -> None:
     assert lost.reason().startswith("the goal is in 'platform' (box")
 
 
+@pytest.mark.slow
 def test_steep_ground_closes_a_goal_off() -> None:
     heights = np.zeros((21, 41))
     heights[:, 20:] = 3.0  # a step of 3 m across the hall

@@ -44,6 +44,7 @@ def horse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_built_and_shown(call: Call, tmp_path: Path) -> None:
     tree, picture = tmp_path / "person.gwtree", tmp_path / "person.png"
     told = json.loads(
@@ -62,6 +63,7 @@ def test_built_and_shown(call: Call, tmp_path: Path) -> None:
     assert (recipe.kinds, recipe.speed, recipe.nodes) == (("duck",), "slow", 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(call: Call, method: str) -> None:
     few = ("--levels", 3) if method not in ("diverse", "pruned") else ()

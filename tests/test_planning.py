@@ -13,11 +13,10 @@ from gaitway.cli.plans import summary
 from gaitway.core.errors import GaitwayError, PlanError
 from gaitway.papers import run_paper
 from gaitway.planning import EXACTLY, Planned, plan_scene
-from gaitway.scene import load_scene, ready_scenes, scene_from_dict
+from gaitway.scene import scene_from_dict
 
 BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 20, 12], "library": "person"}
 WALKER = {"name": "walker", "start": [2, 10, 0], "goal": [17, 10]}
-LARGE = ("city_block", "fairground")
 
 
 def planned(**parts: Any) -> Planned:
@@ -142,6 +141,7 @@ def test_who_can_stay_stays() -> None:
     assert audit_take(made.take, made.scene.world).ok
 
 
+@pytest.mark.slow
 def test_who_cannot_step_aside_is_left_out_on_request() -> None:
     wide = {**CART, "box": {"size": [1.5, 12], "height": 1.2}, "path": [[0, 0.8, 6], [8, 20, 6]]}
     late = {"name": "late", "start": [2, 10], "goal": [9, 10], "start_time": 4.0}
@@ -224,28 +224,6 @@ def test_blends_are_played() -> None:
     extra = {b.name for b in made.crowd.libraries["p0"].graph.behaviors}
     assert extra > {b.name for b in plain.crowd.libraries["p0"].graph.behaviors}
     assert audit_take(made.take, made.scene.world).ok
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("name", sorted(ready_scenes()))
-def test_ready_scenes_pass_the_audit(name: str, seed: int) -> None:
-    if name in LARGE and seed > 0:
-        pytest.skip("large")
-    scene = load_scene(name)
-    made = plan_scene(scene, seed=seed)
-    assert not made.failed
-    assert audit_take(made.take, scene.world).violations == ()
-
-
-@pytest.mark.slow
-def test_the_thesis_again() -> None:
-    table = run_paper("lau-3")
-    assert table.ok, table.notes
-    people = {row["scene"]: row for row in table.rows if row["cast"] == "person"}
-    assert people["fairground"]["n"] == 100 and people["fairground"]["faster"] > 20.0
-    tree = next(note for note in table.notes if note.startswith("falling tree"))
-    assert "early passes before" in tree and tree.count("goes over it") == 2
 
 
 def test_unknown_papers() -> None:

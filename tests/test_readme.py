@@ -20,8 +20,7 @@ BLOCKS = {
 }
 """Language and text of every block, by page."""
 PYTHON = [
-    # those of the first page at once, the many others with the long tests
-    pytest.param(text, id=f"{page.stem}-{k}", marks=[] if page == README else [pytest.mark.slow])
+    pytest.param(text, id=f"{page.stem}-{k}", marks=pytest.mark.slow)
     for page, blocks in BLOCKS.items()
     for k, text in enumerate(text for language, text in blocks if language == "python")
 ]

@@ -84,6 +84,7 @@ def mesh_twin(mesh: TriangleMesh, point: np.ndarray) -> float:
     return -away if 2.0 * np.arctan2(top, low).sum() > 2.0 * np.pi else away
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", range(len(SOLIDS)))
 def test_signed_distances(s: int) -> None:
     rng, solid = np.random.default_rng(s), SOLIDS[s]
@@ -176,6 +177,7 @@ numbers = st.floats(-2.0, 2.0, allow_nan=False)
 points = st.tuples(numbers, numbers, numbers)
 
 
+@pytest.mark.slow
 @given(points, points, points, points)
 @settings(max_examples=150)
 def test_segment_distance_is_the_plain_one(a, b, c, d) -> None:
@@ -278,6 +280,7 @@ def test_some_of_the_solids() -> None:
     assert _solid_kernels.signed_distance(some, 1, *point, STACK) == distance(0, np.array(point))
 
 
+@pytest.mark.slow
 def test_scan_misses_nothing_that_a_dense_look_finds() -> None:
     """A capsule on a fast, curved way past poles: wherever a fine sampling is in one, scan reports or flags it."""
     rng = np.random.default_rng(8)

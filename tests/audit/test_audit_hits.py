@@ -103,6 +103,7 @@ class TestWalls:
         assert violated(audit_take(take_with(track(words=STAND, pose=(5.0, 0.0, 0.0))), world)) == {"penetration"}
         assert audit_take(take_with(track(words=STAND, pose=(10.0, 5.5, 0.0))), world).ok, "the notch is free"
 
+    @pytest.mark.slow
     def test_under_and_through_a_table(self) -> None:
         top = trimesh.creation.box(bounds=[[-0.5, -0.3, 1.20], [0.5, 0.3, 1.24]])
         legs = [

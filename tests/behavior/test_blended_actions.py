@@ -57,6 +57,7 @@ def used(kind: str) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_blends_of_two_clips_do_for_clips() -> None:
     assert not planned("blends").failed and not planned("few").failed
     assert cost("blends") < 0.98 * cost("few")

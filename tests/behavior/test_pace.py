@@ -122,6 +122,7 @@ def test_who_would_meet_another_slows_down(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(stopped.plans["second"].steps) > len(speeds), "it has to wait"
 
 
+@pytest.mark.slow
 def test_slowed_steps_are_clear_of_others_as_played() -> None:
     people = [walker(f"p{k}", [-8, 1.1 * k - 4, 0], [8, 4 - 1.1 * k]) for k in range(6)]
     people += [walker(f"q{k}", [1.3 * k - 4, -8, 90], [4 - 1.3 * k, 8]) for k in range(6)]

@@ -87,6 +87,7 @@ def lattice() -> Searcher:
     return small_searcher(LATTICE)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), count=st.integers(0, 14), weight=st.sampled_from([1.0, 1.5, 3.0]))
 def test_twin_finds_the_same(walker: Searcher, seed: int, count: int, weight: float) -> None:

@@ -98,6 +98,7 @@ def test_files_are_made_again_by_seed_and_number(name: str, tmp_path: Path) -> N
     assert len(seen) == 2
 
 
+@pytest.mark.slow
 def test_a_process_reads_real_files(tmp_path: Path) -> None:
     row = FuzzRow("ASF and AMC")
     assert _read_by_process(row, 0, 0, 25, tmp_path / "place", tmp_path / "kept", patience=60.0) == 25

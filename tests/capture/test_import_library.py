@@ -49,6 +49,7 @@ def test_the_library_can_be_planned_with(imported: Imported) -> None:
     assert table.moves[:, 2].max() > np.radians(15.0) and table.moves[:, 2].min() < -np.radians(15.0)
 
 
+@pytest.mark.slow
 def test_what_was_done_is_found(imported: Imported) -> None:
     behaviors = {b.name: b for b in imported.report.behaviors}
     assert {"walk_forward_l", "walk_forward_r", "stop_walk_l", "stand"} <= behaviors.keys()

@@ -53,12 +53,14 @@ def test_both_sides_get_through_a_gate(both_ways: Planned) -> None:
     assert both_ways.motion_seconds > 30.0
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_take(both_ways: Planned) -> None:
     again, other = (plan_scene(both_ways.scene, seed=seed).take for seed in (2, 3))
     assert np.array_equal(again.dense().rotations, both_ways.take.dense().rotations)
     assert not np.array_equal(other.dense().root[:200], both_ways.take.dense().root[:200])
 
 
+@pytest.mark.slow
 def test_who_cannot_arrive_is_named(tmp_path: Path) -> None:
     scene = _scene(
         tmp_path,

@@ -95,6 +95,7 @@ def searched(node: int, move: np.ndarray, horizon: int, best: int, budget: int =
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("node", [0, 7])
 def test_branch_and_bound_finds_the_best_of_all_walks(node: int) -> None:
     horizon = 18

@@ -80,6 +80,7 @@ def test_a_scene_is_played_as_the_engine_plays_it() -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_people_walk_at_speeds_of_their_own() -> None:
     scene = gaitway.load_scene("open_square")
     with gaitway.live(scene) as crowd, gaitway.live(scene) as again:
@@ -352,6 +353,7 @@ def moved(crowd: LiveCrowd, rng: np.random.Generator, half: float) -> FloatArray
     return crowd.positions()
 
 
+@pytest.mark.slow
 def test_a_restored_crowd_does_the_same(tmp_path: Path) -> None:
     mover = Mover.of(Cylinder((0.0, 0.0), 0.4, 2.0), [0.0, 30.0], [[-7.0, 5.0, 0.0], [7.0, 5.0, 0.0]])
     world = World((-8.0, -8.0, 8.0, 8.0), door(1.2).obstacles, (mover,))

@@ -36,6 +36,7 @@ def test_claims_that_few_queries_can_show(tables: dict[str, PaperTable]) -> None
     assert all(table.ok for table in tables.values())
 
 
+@pytest.mark.slow
 def test_growing(tables: dict[str, PaperTable]) -> None:
     table = tables["lau-4.1"]
     methods = {row["method"] for row in table.data}

@@ -63,6 +63,7 @@ def test_blame() -> None:
     assert fields.blame(places[2:], ("jump",)) == ["bounds"]
 
 
+@pytest.mark.slow
 def test_blame_looks_at_a_thousand_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     places = rng.uniform(0.0, 100.0, (1000, 2)).tolist()

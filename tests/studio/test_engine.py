@@ -70,6 +70,7 @@ def test_people_go_to_their_goals_and_back(engine: StudioEngine) -> None:
         assert nearest < 0.6
 
 
+@pytest.mark.slow
 def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: StudioEngine) -> None:
     run(engine, 30)
     straight = engine.ahead("ada").points
@@ -89,6 +90,7 @@ def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: StudioEngin
     assert min(sides) > 0.75
 
 
+@pytest.mark.slow
 def test_somebody_is_sent_elsewhere_and_stays(engine: StudioEngine) -> None:
     engine.apply(events.SetGoal("ben", 10.0, 10.0))
     run(engine, 30 * 12)
@@ -102,6 +104,7 @@ def test_somebody_is_sent_elsewhere_and_stays(engine: StudioEngine) -> None:
         engine.apply(events.SetGoal("zoe", 3.0, 3.0))
 
 
+@pytest.mark.slow
 def test_keys_drive_somebody_by_the_same_behaviours(engine: StudioEngine) -> None:
     engine.apply(events.Drive("cleo", 1.0, 0.0))
     first = where(engine, "cleo")
@@ -118,6 +121,7 @@ def test_keys_drive_somebody_by_the_same_behaviours(engine: StudioEngine) -> Non
     assert math.dist(where(engine, "cleo"), still) < 0.2
 
 
+@pytest.mark.slow
 def test_a_group_is_sent_elsewhere_and_back() -> None:
     group = {"count": 4, "name": "crowd", "start_area": [1, 1, 5, 11], "goal_area": [12, 1, 15, 4]}
     engine = StudioEngine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": [group]}))
@@ -134,6 +138,7 @@ def test_a_group_is_sent_elsewhere_and_back() -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_what_a_plan_costs_and_took_is_told(engine: StudioEngine) -> None:
     run(engine, 45)
     live = engine.ahead("ada")
@@ -162,6 +167,7 @@ def test_who_had_no_room_comes_in_when_there_is_some() -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_time_stands_still_steps_and_hurries(engine: StudioEngine) -> None:
     engine.apply(events.Pause())
     run(engine, 10)
@@ -211,6 +217,7 @@ def test_a_take_is_planned_and_scrubbed(engine: StudioEngine) -> None:
     assert engine.frame().mode == "live"
 
 
+@pytest.mark.slow
 def test_where_nobody_can_be_planned_it_is_lived_on(engine: StudioEngine) -> None:
     engine.apply(events.SetMode("take"))
     session = StudioSession(engine.scene, front := RecordingFront(), engine=engine)
@@ -224,6 +231,7 @@ def test_where_nobody_can_be_planned_it_is_lived_on(engine: StudioEngine) -> Non
     assert engine.frame().names == ("ada", "ben", "cleo")
 
 
+@pytest.mark.slow
 def test_what_was_lived_is_a_take(engine: StudioEngine) -> None:
     run(engine, 90)
     take = engine.live_take(2.0)
@@ -231,6 +239,7 @@ def test_what_was_lived_is_a_take(engine: StudioEngine) -> None:
     assert set(take.names) and len(take) == 3
 
 
+@pytest.mark.slow
 def test_a_collision_counts_once_and_is_named(engine: StudioEngine) -> None:
     """A box that is put onto somebody: one collision, however long it lasts and time stands still."""
     run(engine, 30 * 4)
@@ -346,6 +355,7 @@ def told(engine: StudioEngine) -> object:
     return {name: engine.ahead(name).goal for name in engine.frame().names}, engine.scene.source
 
 
+@pytest.mark.slow
 def test_who_was_taken_away_comes_back_where_it_was(engine: StudioEngine) -> None:
     run(engine, 30 * 4)
     before = where(engine, "ada")
@@ -386,6 +396,7 @@ def test_a_recorded_session_plays_again_to_the_same_bytes(tmp_path: Path) -> Non
     assert len(first.places) == len(again.places)
 
 
+@pytest.mark.slow
 def test_a_flood_of_events_is_dropped_and_moves_are_joined() -> None:
     session = StudioSession(place())
     for k in range(2_000):

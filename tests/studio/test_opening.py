@@ -92,6 +92,7 @@ def test_place_and_people_are_there_before_anything_is_prepared(studio: Studio, 
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_who_cannot_live_leads_back_to_the_scene_before(studio: Studio, gate: Gate) -> None:
     gate.open.set()
     first, page = studio.session, studio.page

@@ -95,6 +95,7 @@ def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio, mo
         viewer.vanish()
 
 
+@pytest.mark.slow
 def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None:
     engine = studio.session.engine
     viewer = WireViewer(studio.address)
@@ -117,6 +118,7 @@ def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None
     other.vanish()
 
 
+@pytest.mark.slow
 def test_the_camera_of_who_has_gone_is_not_worth_a_word(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
@@ -128,6 +130,7 @@ def test_the_camera_of_who_has_gone_is_not_worth_a_word(studio: Studio) -> None:
     studio.page.cameras.begin(client)
 
 
+@pytest.mark.slow
 def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
     engine = studio.session.engine
     viewers = [WireViewer(studio.address) for _ in range(2)]
@@ -174,6 +177,7 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_a_mover_is_put_selected_and_dragged(studio: Studio) -> None:
     engine = studio.session.engine
     viewer = WireViewer(studio.address)
@@ -197,6 +201,7 @@ def test_a_mover_is_put_selected_and_dragged(studio: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
     engine = studio.session.engine
     viewer = WireViewer(studio.address)
@@ -217,6 +222,7 @@ def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_a_key_that_is_no_longer_held_lets_somebody_stop(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     viewer, page, posted = WireViewer(studio.address), studio.page, []
     assert until(page.viewers)
@@ -235,6 +241,7 @@ def test_a_key_that_is_no_longer_held_lets_somebody_stop(studio: Studio, monkeyp
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_windows_for_who_has_gone_are_not_worth_a_word(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
@@ -264,6 +271,7 @@ def _goal(studio: Studio) -> tuple[float, float]:
     return (np.nan, np.nan) if handle is None else (float(handle.position[0]), float(handle.position[1]))
 
 
+@pytest.mark.slow
 def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     for data in (b"", b"\x00\xff rubbish", b"\x81\xa4type\xa9NoSuchMsg", bytes(1000)):
         viewer = WireViewer(studio.address)
@@ -289,6 +297,7 @@ def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_a_share_is_never_asked_for(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr("viser._viser.ViserTunnel", lambda *given: asked.append(given))
@@ -325,6 +334,7 @@ def test_a_port_in_use_is_passed_over_and_no_address_is_a_clear_line(tmp_path: P
         Studio(scene_from_dict(SCENE), host="no.such.host.invalid", port=0, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.viewers)
@@ -343,6 +353,7 @@ def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio)
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_people_near_a_viewer_are_whole_and_move(studio: Studio) -> None:
     """They have the bodies of films, their pieces are out of sight, and their vertices are where their joints are."""
     page, viewer = studio.page, WireViewer(studio.address)
@@ -401,6 +412,7 @@ def test_people_come_and_go_without_new_handles(studio: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(studio.page.shown)

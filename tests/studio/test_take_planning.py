@@ -128,6 +128,7 @@ def test_an_error_of_planning_is_said_and_the_place_lives_on(monkeypatch: pytest
     session.close()
 
 
+@pytest.mark.slow
 def test_an_edit_meanwhile_is_planned_instead_and_one_of_a_take_plans_it_anew(held: Held) -> None:
     session, _ = begun()
     session.post(events.SetMode("take"))
@@ -151,6 +152,7 @@ def test_an_edit_meanwhile_is_planned_instead_and_one_of_a_take_plans_it_anew(he
     session.close()
 
 
+@pytest.mark.slow
 def test_a_record_with_takes_that_came_later_plays_again_to_the_same_bytes(held: Held, tmp_path: Path) -> None:
     session, front = begun()
     session.post(events.SetMode("take"))

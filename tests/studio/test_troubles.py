@@ -85,6 +85,7 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
     made.close()
 
 
+@pytest.mark.slow
 def test_a_click_on_a_trouble_leads_there(studio: Studio) -> None:
     viewer, page = WireViewer(studio.address), studio.page
     assert until(page.viewers)

@@ -84,6 +84,7 @@ def test_a_tree_is_the_same_with_twins_and_its_file_stays_good(tmp_path: Path) -
         load_tree(tmp_path / "plain.gwtree", choose_moves(action_table(similar()), "walk"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_variants_cost_no_answers(name: str) -> None:
     """As many goals are reached as without variants by trees of as many nodes, by ways that cost no more."""

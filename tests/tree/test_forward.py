@@ -78,6 +78,7 @@ def lattice_twin(grid: MappedGrid, square: tuple[float, float, float, float]) ->
     return math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_cheapest_on_a_lattice(seed: int) -> None:
     grid = random_grid(STEPS, seed)

@@ -11,13 +11,12 @@ from gaitway.audit import audit_take
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.core.errors import GaitwayError, SceneError
 from gaitway.planning import Planned, plan_scene
-from gaitway.scene import load_scene, ready_scenes, scene_from_dict
+from gaitway.scene import scene_from_dict
 from gaitway.scene.plan_options import with_planner
 from gaitway.space.plan import Status
 from gaitway.tree.options import TreeOptions
 
 BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 30, 12], "library": "person", "plan": {"planner": "tree"}}
-LARGE = ("city_block", "fairground")
 
 
 def planned(*people: dict[str, Any], **parts: Any) -> Planned:
@@ -46,6 +45,7 @@ def test_people_walk_by_tree_around_walls_and_one_another() -> None:
     assert costs[0] < 1.15 * costs[1]
 
 
+@pytest.mark.slow
 def test_the_same_scene_and_seed_give_the_same_take() -> None:
     takes = [planned(walker(), walker("bo", start=[27, 6.2, 180], goal=[2, 6])).take for _ in range(2)]
     for character in range(2):
@@ -64,6 +64,7 @@ def test_exact_arrival() -> None:
     assert not made.failed and np.hypot(x - 20.0, y - 8.0) < 0.02 and abs(heading - np.pi / 2) < np.radians(2.0)
 
 
+@pytest.mark.slow
 def test_without_fallback_only_trees_count() -> None:
     """Two narrow doors close to one another, which a small tree has no path through."""
     doors = [wall([8, 0], [8, 5.6]), wall([8, 6.4], [8, 12]), wall([9.2, 0], [9.2, 7]), wall([9.2, 7.8], [9.2, 12])]
@@ -100,18 +101,3 @@ def test_options_go_with_the_planner() -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(GaitwayError, match=problem):
         planned(walker(), plan={"planner": "tree", **options})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("name", sorted(ready_scenes()))
-def test_ready_scenes_by_tree_pass_the_audit(name: str, seed: int) -> None:
-    if name in LARGE and seed > 0:
-        pytest.skip("large")
-    made = plan_scene(load_scene(name), seed=seed, planner="tree")
-    assert not made.failed
-    assert audit_take(made.take, made.scene.world).violations == ()
-    by_search = plan_scene(load_scene(name), seed=seed, planner="behavior")
-    assert not by_search.failed
-    costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
-    assert costs[0] < 1.15 * costs[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -94,9 +95,16 @@ class Clip:
         return positions[:, joints] + rotations.rotate(world[:, joints], offsets)
 
     def headings(self) -> FloatArray:
-        """Return the heading of the root [rad], continuous from frame to frame; (F,)."""
+        """Return the heading of the root [rad], continuous from frame to frame; (F,), read-only."""
+        return self._headings
+
+    @cached_property
+    def _headings(self) -> FloatArray:
+        # planners ask the same clips of a library again and again
         ahead = rotations.rotate(self.rotations[:, 0], self.skeleton.forward)
-        return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+        out = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+        out.setflags(write=False)
+        return out
 
     def planar_path(self) -> FloatArray:
         """Return the root's planar pose (x, y, heading) in every frame; (F, 3)."""

@@ -7,7 +7,7 @@ ellipse with its own radius in each of four directions; a knee is a joint whose 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,6 +93,13 @@ class JointLimits:
         if (self.low > 0.0).any() or (self.high < 0.0).any():
             raise SkeletonError("every joint limit must include 0, the T-pose: low <= 0 <= high")
 
+    def only(self, joints: Sequence[int] | IntArray) -> JointLimits:
+        """Return the limits of these joints alone."""
+        rows = np.flatnonzero(np.isin(self.joints, joints))
+        return JointLimits(
+            self.skeleton, self.joints[rows], self.bases[rows], self.axes[rows], self.low[rows], self.high[rows]
+        )
+
 
 def joint_limits(skeleton: Skeleton, ranges: Mapping[str, RoleLimit] = HUMAN_LIMITS) -> JointLimits:
     """Return the limits of every joint of a humanoid that is known by role.
@@ -126,9 +133,9 @@ def joint_limits(skeleton: Skeleton, ranges: Mapping[str, RoleLimit] = HUMAN_LIM
 def anatomical_angles(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
     """Return swing, side and twist angle of each limited joint [rad], in the order of `limits.joints`; (F, K, 3)."""
     limits = joint_limits(clip.skeleton) if limits is None else limits
-    turns = _turns(clip)
-    relative = rotations.multiply(rotations.conjugate(turns[:, limits.bases]), turns[:, limits.joints])
-    return _angles(relative, limits.axes)
+    world, rest = clip.joint_transforms()[1], t_pose(clip.skeleton)
+    base, own = (_turns(world[:, joints], rest[joints]) for joints in (limits.bases, limits.joints))
+    return _angles(rotations.multiply(rotations.conjugate(base), own), limits.axes)
 
 
 def violations(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
@@ -155,7 +162,8 @@ def clamp(clip: Clip, limits: JointLimits | None = None) -> Clip:
         limits: limits of the clip's skeleton; None takes `joint_limits(clip.skeleton)`.
     """
     limits = joint_limits(clip.skeleton) if limits is None else limits
-    rest, turns = t_pose(clip.skeleton), np.array(_turns(clip))
+    rest = t_pose(clip.skeleton)
+    turns = _turns(clip.joint_transforms()[1], rest)
     row = {int(joint): k for k, joint in enumerate(limits.joints)}
     before = np.array(turns)
     for joint, parent in enumerate(clip.skeleton.parents):
@@ -175,9 +183,9 @@ def clamp(clip: Clip, limits: JointLimits | None = None) -> Clip:
     return replace(clip, rotations=rotations.normalize(local))
 
 
-def _turns(clip: Clip) -> FloatArray:
-    """Return the world turns away from the T-pose; (F, J, 4)."""
-    return rotations.multiply(clip.joint_transforms()[1], rotations.conjugate(t_pose(clip.skeleton)))
+def _turns(world: FloatArray, rest: FloatArray) -> FloatArray:
+    """Return the turns away from the T-pose of world rotations (F, J, 4), with those of the T-pose (J, 4)."""
+    return rotations.multiply(world, rotations.conjugate(rest))
 
 
 def _angles(relative: FloatArray, axes: FloatArray) -> FloatArray:

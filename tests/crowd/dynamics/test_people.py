@@ -14,6 +14,7 @@ from gaitway.world import Box, Cylinder, Obstacle, World
 HALL = Walls.of_segments([], (0.0, 0.0, 14.0, 8.0))
 
 
+@pytest.mark.slow
 def test_a_thousand_people_on_one_spot_are_moved_apart_and_that_is_said() -> None:
     crowd = CrowdSimulation(Walls.of_segments([], (0.0, 0.0, 40.0, 40.0)))
     crowd.add(np.full((1000, 2), 20.0), (38.0, 38.0))
@@ -82,6 +83,7 @@ def test_a_queue_moves_up_and_serves_one_after_another() -> None:
     assert np.diff(leaving).min() > 1.4
 
 
+@pytest.mark.slow
 def test_a_goal_that_holds_one_has_the_others_gather_around_it_by_name() -> None:
     crowd = CrowdSimulation(HALL, CrowdOptions(at_goal="stand"))
     crowd.add([[1.0, 4.0], [3.0, 1.0], [3.0, 7.0], [1.0, 2.0]], (10.0, 4.0), reach=0.15)
@@ -139,6 +141,7 @@ def test_somebody_pushed_off_the_route_plans_anew() -> None:
     assert crowd.arrived.all()
 
 
+@pytest.mark.slow
 def test_people_with_goals_of_their_own_share_no_field() -> None:
     rng = np.random.default_rng(3)
     posts = tuple(
@@ -212,6 +215,7 @@ def test_people_get_past_those_who_stand_and_these_return() -> None:
     assert (crowd.overlaps() < 0.01).all()
 
 
+@pytest.mark.slow
 def test_goals_beside_one_another_are_reached_past_those_who_stand() -> None:
     goals = np.array([[8.0 + 0.66 * i, 0.6 + 0.66 * j] for i in range(9) for j in range(4)])
     np.random.default_rng(0).shuffle(goals)

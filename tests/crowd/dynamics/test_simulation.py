@@ -22,6 +22,7 @@ def _crowd(seed: int = 0, **options: object) -> CrowdSimulation:
     return crowd
 
 
+@pytest.mark.slow
 def test_two_streams_through_a_door_all_arrive_apart() -> None:
     crowd = _crowd()
     deepest, least = 0.0, 1.0

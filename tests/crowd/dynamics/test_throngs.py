@@ -17,6 +17,7 @@ def _bodies_stay_apart(result: ThrongResult) -> None:
     assert result.least_gap > -1e-3
 
 
+@pytest.mark.slow
 def test_a_small_counter_flow_clears() -> None:
     result = run_throng(corridor(OPTIONS, people=12, width=2.0), 60.0)
     assert result.arrived == 24

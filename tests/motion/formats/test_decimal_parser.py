@@ -45,6 +45,7 @@ def test_floats_come_back(value: float, style: str) -> None:
 DECIMALS = st.from_regex(r"[+-]?([0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", fullmatch=True)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(DECIMALS)
 @example("9007199254740993")

@@ -142,7 +142,7 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
     Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
     is held at its limit would stop too suddenly. Neck and head are made less together.
     """
-    own, limits, fps = clip.rotations[:, body.joints], joint_limits(clip.skeleton), clip.fps
+    own, limits, fps = clip.rotations[:, body.joints], joint_limits(clip.skeleton).only(body.joints), clip.fps
     vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
     most = np.maximum(violations(clip, limits)[:, body.joints] + _WORSE, _BEYOND)
     gaze = [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
