@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.crowd.dynamics import _orca_kernels, _step_kernels
+from gaitway.crowd.dynamics import _contact_kernels, _neighbor_kernels, _orca_kernels
+from gaitway.crowd.dynamics._neighbor_kernels import WAITING
+from gaitway.crowd.dynamics._people_kernels import PEOPLE, WX, WY
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.simulation import CrowdSimulation
 from gaitway.crowd.dynamics.walls import WallHash, Walls
@@ -24,7 +27,7 @@ def test_distances_of_segments_are_those_of_shapely(
     way_a, way_b = (np.array([np.cos(v), np.sin(v)]) for v in (angle_a, angle_b))
     first = shapely.LineString([-a * way_a, a * way_a])
     second = shapely.LineString([(x, y) - b * way_b, (x, y) + b * way_b])
-    _, _, found = _step_kernels.between(x, y, *way_a, a, *way_b, b)
+    _, _, found = _contact_kernels.between(x, y, *way_a, a, *way_b, b)
     if first.intersects(second):
         return  # axes that cross are apart by 0; which point is found does not matter
     # GEOS takes lines of no length for empty
@@ -73,20 +76,31 @@ def test_walls_of_a_world_are_exact() -> None:
         assert set(np.flatnonzero(away <= 1.0).tolist()) <= listed
 
 
-def test_neighbours_are_the_nearest_in_sight() -> None:
+@pytest.mark.parametrize("people", [150, 900])
+def test_neighbours_are_the_nearest_in_sight(people: int) -> None:
     rng = np.random.default_rng(1)
     crowd = CrowdSimulation(Walls.of_segments([], (0.0, 0.0, 12.0, 12.0)), CrowdOptions(sight=3.0, neighbors=6))
-    crowd.add(rng.uniform(0.5, 11.5, (150, 2)), (6.0, 6.0))
-    order = crowd._sorted(np.arange(150))
-    people = np.zeros((150, _step_kernels.PEOPLE))
-    people[:, :2] = crowd._positions[order]
+    crowd._positions = rng.uniform(-0.5, 12.5, (people, 2))  # some out of bounds, who are in the cells at the border
+    order = crowd._sorted(np.arange(people))
+    rows = np.zeros((people, PEOPLE))
+    rows[:, :2] = crowd._positions[order]
+    angles = rng.uniform(-np.pi, np.pi, people)
+    rows[:, WX], rows[:, WY] = np.cos(angles), np.sin(angles)
+    rows[::5, WX:] = 0.0  # these stand and look all around
+    rows[1::5, WX:] = (1.0, 0.0)
+    rows[2::5, WX:] = (0.0, -1.0)
     squares, near = np.empty(6), np.empty(6, np.int32)
+    waiting, waiting_squares = np.empty(WAITING, np.int32), np.empty(WAITING)
     cell = 1.0 / float(crowd._hash.place[2])
-    for i in range(0, 150, 7):
-        count = _step_kernels.nearest_people(
-            people, i, crowd._starts, crowd._hash.place, *crowd._hash.shape, 3.0, cell, squares, near
-        )
-        away = np.hypot(*(people[:, :2] - people[i, :2]).T)
+    for i in range(0, people, 7):
+        count = _neighbor_kernels.nearest_people(
+            rows, i, crowd._starts, crowd._hash.place, *crowd._hash.shape, 3.0, cell, waiting, waiting_squares,
+            squares, near,
+        )  # fmt: skip
+        to = rows[:, :2] - rows[i, :2]
+        away = np.hypot(*to.T)
         away[i] = np.inf
+        away[(away > 1.0) & (to @ rows[i, WX:] < 0.0)] = np.inf  # behind
         wanted = np.sort(away[away < 3.0])[:6]
         np.testing.assert_allclose(np.sqrt(squares[:count]), wanted)
+        np.testing.assert_allclose(away[near[:count]], wanted)

@@ -110,16 +110,14 @@ class CrowdRouter:
             corners: receives corners [m]; (P, `MOST_CORNERS`, 2).
             counts: receives their numbers, -1 where there is no way; (P,).
         """
-        rows = np.column_stack([goals[who], reaches[who]])
-        kinds, member = np.unique(rows, axis=0, return_inverse=True)
-        member = member.reshape(-1)
-        sizes = np.bincount(member, minlength=len(kinds))
-        single = np.zeros(len(who), dtype=bool)
-        for number, row in enumerate(kinds.tolist()):
-            goal: Goal = (row[0], row[1], row[2], row[3], row[4])
+        members: dict[Goal, list[int]] = {}
+        for person, row in zip(who.tolist(), np.column_stack([goals[who], reaches[who]]).tolist(), strict=True):
+            members.setdefault((row[0], row[1], row[2], row[3], row[4]), []).append(person)
+        single: list[int] = []
+        for goal, people in sorted(members.items()):
             wide = max(goal[2] - goal[0], goal[3] - goal[1]) > 1.0
-            if sizes[number] < SHARED and goal not in self._fields and not wide:
-                single |= member == number
+            if len(people) < SHARED and goal not in self._fields and not wide:
+                single += people
                 continue
             field = self.field(goal)
             _route_kernels.corners_of(
@@ -132,14 +130,14 @@ class CrowdRouter:
                 field.distances,
                 field.anchors,
                 self.place,
-                who[member == number],
+                np.array(people),
                 positions,
                 shares,
                 side,
                 corners,
                 counts,
             )
-        if single.any():
+        if single:
             middles = 0.5 * (goals[:, :2] + goals[:, 2:])
             _route_kernels.single_ways(
                 self.cells,
@@ -148,7 +146,7 @@ class CrowdRouter:
                 self.width,
                 self.steps,
                 self.place,
-                who[single],
+                np.array(sorted(single)),
                 positions,
                 middles,
                 shares,

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import CrowdError
-from gaitway.crowd.dynamics import _route_kernels, _step_kernels, starts
+from gaitway.crowd.dynamics import _avoidance_kernels, _contact_kernels, _people_kernels, _route_kernels, starts
+from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepRows, X
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
-from gaitway.crowd.dynamics._step_kernels import FX, PARAMETERS, PEOPLE, REST, X
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
@@ -70,6 +70,7 @@ class CrowdSimulation:
         self._positions, self._velocities, self._faces = np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 2))
         self._goals, self._reaches = np.empty((0, 4)), np.empty(0)
         self._speeds, self._shares, self._slow = np.empty(0), np.empty(0), np.empty(0)
+        self._lane_sides = np.empty(0)
         self._groups = np.empty(0, np.int64)
         self._modes = np.empty(0, np.int32)
         self._departs = np.empty(0)
@@ -81,6 +82,7 @@ class CrowdSimulation:
         self._blockers = np.empty(0, np.int64)
         self._gathered, self._holders = np.empty(0, np.bool_), np.empty(0, np.int64)
         self._queues: list[CrowdQueue] = []
+        self._step_rows = StepRows()
         self.set_place(place)
 
     # what one can ask
@@ -142,7 +144,7 @@ class CrowdSimulation:
         body = self.options.body
         self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
-        self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _step_kernels.WALL_SIGHT)
+        self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
         if len(here):
@@ -223,6 +225,7 @@ class CrowdSimulation:
             _speeds=own,
             _shares=shares,
             _slow=np.zeros(count),
+            _lane_sides=np.zeros(count),
             _groups=members,
             _modes=np.where(times > self.time, WAIT, WALK).astype(np.int32),
             _departs=times,
@@ -323,7 +326,7 @@ class CrowdSimulation:
         people[:, X : X + 2], people[:, FX : FX + 2] = self._positions[order], self._faces[order]
         body = self.options.body
         shape = np.array(self._hash.shape)
-        _step_kernels.overlaps(people, self._starts, shape, body.radius, body.half_length, deepest)
+        _contact_kernels.overlaps(people, self._starts, shape, body.radius, body.half_length, deepest)
         out[order] = deepest
         return out
 
@@ -363,14 +366,16 @@ class CrowdSimulation:
                 lost,
                 inside,
             )
-            inside[self._queued()] = False
+            if self._queues:
+                inside[self._queued()] = False
             together = active[(self._groups[active] >= 0) & (self._modes[active] == WALK)]
             if len(together):
                 wishes[together] = kept_together(
                     self._positions[together], wishes[together], self._speeds[together], self._groups[together]
                 )
-            self._go_around(active, wishes)
-            self._move(active, wishes, dt)
+            held = self._held()
+            self._go_around(held, wishes)
+            self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1
         self._arrive(np.flatnonzero(inside))
@@ -382,9 +387,12 @@ class CrowdSimulation:
         if len(again):
             self._plan(again)
 
-    def _go_around(self, active: IntArray, wishes: FloatArray) -> None:
+    def _held(self) -> IntArray:
+        """Return the rows of those who walk, and whom somebody has held up for a while."""
+        return np.flatnonzero((self._slow > _HELD) & (self._blockers >= 0) & (self._modes == WALK) & self._present)
+
+    def _go_around(self, held: IntArray, wishes: FloatArray) -> None:
         """Let people who are held up by somebody who stands go around, to the side that is nearer to their way."""
-        held = active[(self._modes[active] == WALK) & (self._slow[active] > _HELD) & (self._blockers[active] >= 0)]
         held = held[self._modes[self._blockers[held]] != WALK]
         if not len(held):
             return
@@ -400,56 +408,52 @@ class CrowdSimulation:
             [cosine * wish[:, 0] - sine * wish[:, 1], sine * wish[:, 0] + cosine * wish[:, 1]]
         )
 
-    def _pressed(self) -> BoolArray:
-        """Return who stands in the way of somebody who has been held up for a while, and gives way; (N,)."""
-        held = np.flatnonzero((self._modes == WALK) & (self._slow > _HELD) & (self._blockers >= 0) & self._present)
-        out = np.zeros(len(self._ids), np.bool_)
-        out[self._blockers[held]] = True
-        return out
+    def _ranks(self, held: IntArray) -> FloatArray:
+        """Return the ranks of people; who stands in the way of somebody who is held up gives way; (N,)."""
+        holds = (self._modes == STAND) & ~self._gathered
+        holds[self._blockers[held]] = False
+        return np.where(holds, 2.0, self._shares)
 
-    def _move(self, active: IntArray, wishes: FloatArray, dt: float) -> None:
+    def _move(self, active: IntArray, wishes: FloatArray, held: IntArray, dt: float) -> None:
         """Choose velocities and move the people of some rows."""
-        options, count = self.options, len(active)
-        order = self._sorted(active)
-        people, rest = np.empty((count, PEOPLE)), np.empty((count, REST))
-        _step_kernels.gather(
+        options, order = self.options, self._sorted(active)
+        rows = self._step_rows.fit(len(order), options.neighbors, len(self._starts) - 1)
+        _people_kernels.gather(
             order,
             self._positions,
             self._velocities,
             self._faces,
             wishes,
             self._slow,
-            np.where((self._modes == STAND) & ~self._gathered & ~self._pressed(), 2.0, self._shares),
-            options.keep_side,
-            people,
-            rest,
+            self._ranks(held),
+            self._lane_sides,
+            self._tick,
+            rows.people,
+            rows.rest,
         )
-        near = np.empty((count, options.neighbors), np.int32)
-        counts, blockers = np.empty(count, np.int32), np.empty(count, np.int32)
         walls, shape = self._walls_now(), np.array(self._hash.shape)
         parameters = self._parameters(dt)
-        flow = np.empty((len(self._starts) - 1, 3))
-        _step_kernels.sum_flow(people, self._starts, flow)
-        _step_kernels.choose_velocities(
-            people,
-            rest,
+        _people_kernels.sum_flow(rows.people, self._starts, rows.flow)
+        _avoidance_kernels.choose_velocities(
+            rows.people,
+            rows.rest,
             self._starts,
             walls.place,
             shape,
             walls.edges,
             walls.starts,
             walls.entries,
-            flow,
+            rows.flow,
             parameters,
-            near,
-            counts,
-            blockers,
+            rows.near,
+            rows.counts,
+            rows.blockers,
         )
-        _step_kernels.settle(
-            people,
-            rest,
-            near,
-            counts,
+        _contact_kernels.settle(
+            rows.people,
+            rows.rest,
+            rows.near,
+            rows.counts,
             walls.place,
             shape,
             walls.edges,
@@ -457,12 +461,12 @@ class CrowdSimulation:
             walls.entries,
             parameters,
             options.sweeps,
-            np.empty((count, 2)),
+            rows.moved,
         )
-        _step_kernels.scatter(
+        _people_kernels.scatter(
             order,
-            people,
-            blockers,
+            rows.people,
+            rows.blockers,
             self._modes == WALK,
             self.time + dt,
             dt,
@@ -471,10 +475,11 @@ class CrowdSimulation:
             self._velocities,
             self._faces,
             self._slow,
+            self._lane_sides,
             self._marks,
             self._mark_times,
             self._blockers,
-            rest,
+            rows.rest,
         )
 
     def _parameters(self, dt: float) -> FloatArray:
@@ -493,23 +498,33 @@ class CrowdSimulation:
                 float(options.model == "social_force"),
                 1.0 / float(self._hash.place[2]),
                 options.lanes,
+                self._contact_reach(dt),
+                options.keep_side,
             ]
         )
         assert len(out) == PARAMETERS
         return out
+
+    def _contact_reach(self, dt: float) -> float:
+        """Return the distance beyond which no two people can touch within a step, however they are pushed [m]."""
+        fastest = _avoidance_kernels.HASTE * float(self._speeds.max(initial=0.0)) + _avoidance_kernels.SPARE_SPEED
+        pushed = 2.0 * self.options.sweeps * _contact_kernels.FARTHEST_PUSH
+        return 2.0 * (self.options.body.reach + fastest * dt + pushed) + _contact_kernels.SLOP
 
     def _walls_now(self) -> WallHash:
         """Return the walls, with the movers of the world where they are now."""
         if self._world is None or not self._world.movers:
             return self._hash
         moving = edges_of(mover_outlines(self._world, self.time))
-        reach = self.options.body.reach + _step_kernels.WALL_SIGHT
+        reach = self.options.body.reach + _avoidance_kernels.WALL_SIGHT
         return WallHash.of(np.concatenate([self._edges, moving]), self.walls.bounds, reach)
 
     def _sorted(self, active: IntArray) -> IntArray:
         order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)
         columns, rows = self._hash.shape
-        _step_kernels.sort_people(self._positions, active, self._hash.place, columns, rows, cells, self._starts, order)
+        _people_kernels.sort_people(
+            self._positions, active, self._hash.place, columns, rows, cells, self._starts, order
+        )
         return order
 
     def _arrive(self, rows: IntArray) -> None:
@@ -645,6 +660,7 @@ _STATE = (
     "_speeds",
     "_shares",
     "_slow",
+    "_lane_sides",
     "_groups",
     "_modes",
     "_departs",
