@@ -51,6 +51,10 @@ class LiveRun:
     """Number of arrivals per minute and thousand characters."""
     overlaps: int
     """Number of discs that overlapped, over all frames."""
+    serial: float
+    """Share of the processor time of planning that is not shared among threads."""
+    speed_up: float
+    """How much sooner two threads are done with planning than one, by processor time."""
     megabytes: float
     """Memory of plans, frames and routes, the world and the trees aside [MB]."""
 
@@ -60,7 +64,8 @@ class LiveRun:
         return (
             f"{self.characters} characters: p99 {np.percentile(self.frames, 99):.1f} ms, {late:.0%} of frames late; "
             f"{self.plans:.0f} plans/s, {self.failures:.0f} failures/s, {self.arrivals:.0f} arrivals/min/1000; "
-            f"{self.overlaps} overlaps; {self.megabytes:.0f} MB"
+            f"{self.overlaps} overlaps; planning {self.serial:.1%} serial, {self.speed_up:.2f} times as fast on two "
+            f"threads; {self.megabytes:.0f} MB"
         )
 
 
@@ -88,7 +93,7 @@ def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -
     for _ in range(WARM_UP):
         errands.step(FRAME)
     before, met = crowd.counts, 0
-    times = np.empty((frames, 3))
+    times = np.empty((frames, 4))
     for row in times:
         began = time.perf_counter()
         errands.step(FRAME)
@@ -96,7 +101,7 @@ def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -
         crowd.settle()
         row[0] = 1e3 * (time.perf_counter() - began)
         counts = crowd.counts
-        row[1:] = counts.planning_cpu_ms, counts.evaluation_cpu_ms
+        row[1:] = counts.planning_cpu_ms, counts.evaluation_cpu_ms, counts.planning_serial_ms
         met += len(overlaps(joints.positions[:, 0], crowd.options.radius))
     after, seconds = crowd.counts, frames * FRAME
     each = a_star(crowd)
@@ -111,6 +116,8 @@ def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -
         failures=(after.failures - before.failures) / seconds,
         arrivals=6e4 * arrivals / seconds / len(crowd),
         overlaps=met,
+        serial=float(np.median(times[:, 3] / times[:, 1])),
+        speed_up=float(np.median(times[:, 1] / (times[:, 3] + 0.5 * (times[:, 1] - times[:, 3])))),
         megabytes=1e-6 * crowd.nbytes,
     )
     return result, each

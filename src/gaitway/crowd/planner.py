@@ -18,8 +18,10 @@ from gaitway.behavior.starts import start_delay, start_delays
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.progress import Progress
+from gaitway.crowd.dynamics.inputs import walls_of_goals
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
-from gaitway.crowd.dynamics.simulation import CrowdSimulation, StuckPerson, walls_of_goals
+from gaitway.crowd.dynamics.simulation import CrowdSimulation
+from gaitway.crowd.dynamics.stuck import StuckPerson
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion.space import locomotion_space
 from gaitway.crowd.locomotion.steering import closeness, steered

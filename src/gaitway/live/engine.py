@@ -25,6 +25,7 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
+from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.planner import LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
@@ -134,6 +135,7 @@ class LiveEngine:
         self._live, self._crowd = _no_live(prepared), no_crowd(np.zeros(3))
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
+        self._plan_threads = PlanningThreads(threads_for(self.options.threads))
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)
         self._advancing = 0.0
@@ -162,7 +164,7 @@ class LiveEngine:
         body = body_arrays(prepared, self.options.radius)
         library = LiveLibrary(prepared, shared or LiveFrames(prepared), body, self.libraries)
         trees = sum(part.planner.tree_count for part in self._parts)
-        planner = LivePlanner(library, forest, self.options, self.time, trees)
+        planner = LivePlanner(library, forest, self.options, self.time, self._plan_threads, trees)
         if world is not prepared.fields.world:
             planner.enter(world, self.time)
         used, table = planner.used, prepared.table
@@ -216,6 +218,7 @@ class LiveEngine:
             searches=tally[kernels.SEARCHES],
             planning_ms=self._planning.wall,
             planning_cpu_ms=self._planning.processor,
+            planning_serial_ms=self._planning.serial,
             advancing_ms=self._advancing,
             evaluation_ms=self._evaluation.wall,
             evaluation_cpu_ms=self._evaluation.processor,
@@ -524,14 +527,15 @@ class LiveEngine:
         rebuild(self._body, self._crowd_handle, self._live_handle, read_only(arrays["planned"]))
 
     def close(self) -> None:
-        """End the thread that plans."""
+        """End the threads that plan."""
         self.settle()
         self._thread.shutdown()
+        self._plan_threads.close()
 
     def _plan(self) -> Spent:
         """Plan for the characters of one library after another."""
         spent = [part.planner.plan(self._body, self._crowd_handle, part.live, self.time) for part in self._parts]
-        return spent[0] if len(spent) == 1 else Spent(sum(s.wall for s in spent), sum(s.processor for s in spent))
+        return Spent(sum(s.wall for s in spent), sum(s.processor for s in spent), sum(s.serial for s in spent))
 
     def _aim(self, who: IntArray, goals: FloatArray, tolerance: float | FloatArray | None) -> None:
         counts, numbers = self._crowd.counts, self._crowd.numbers

@@ -44,6 +44,8 @@ class LiveOptions:
     one of few speeds, since each takes memory of its own."""
     upper_body: bool = True
     """Whether characters look where they go and at one another, and stand in ways of their own."""
+    threads: int | None = None
+    """Number of threads that plan side by side; None for one for each core. Results are the same with any number."""
 
     def __post_init__(self) -> None:
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):
@@ -53,7 +55,7 @@ class LiveOptions:
         for name in ("route_bytes", "searches", "speed_spread"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise TreeError(f"{name} {getattr(self, name)} of live characters must be 0 or more")
-        for name in ("keep", "tests", "budget", "budget_ms"):
+        for name in ("keep", "tests", "budget", "budget_ms", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise TreeError(f"{name} {value} of live characters must be above 0")
@@ -92,7 +94,9 @@ class LiveCounts:
     planning_ms: float
     """Time that planning took in the latest step [ms]."""
     planning_cpu_ms: float
-    """Time of the processor for planning, without waiting for other programs [ms]."""
+    """Time of the processor for planning, of all threads together, without waiting for other programs [ms]."""
+    planning_serial_ms: float
+    """Part of it that is not shared among threads [ms]."""
     advancing_ms: float
     """Time that playing the characters took in the latest step, without poses [ms]."""
     evaluation_ms: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numba
 import numpy as np
@@ -15,8 +14,10 @@ from gaitway.crowd.dynamics import _avoidance_kernels, _contact_kernels, _people
 from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepRows, X
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
+from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
+from gaitway.crowd.dynamics.stuck import StuckPerson, blocking_chain, stuck_person
 from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
@@ -28,20 +29,6 @@ _COVERED = 0.35
 """Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
-
-
-@dataclass(frozen=True)
-class StuckPerson:
-    """Somebody who does not get on."""
-
-    person: int
-    """Id."""
-    since: float
-    """Time of the last progress [s]."""
-    blocked_by: tuple[int, ...]
-    """Ids of who is in the way, then of who is in the way of them, and so on; empty where a wall is."""
-    reason: str
-    """One line for a user."""
 
 
 class CrowdSimulation:
@@ -182,23 +169,23 @@ class CrowdSimulation:
         Raises:
             CrowdError: if a number is not finite or impossible, or nobody can stand there.
         """
-        spots = _table(positions, "positions", None, 2)
+        spots = table_of(positions, "positions", None, 2)
         count = len(spots)
-        areas = _areas(goals, count)
-        reaches = _row(reach, "reach", count, 0.05, 1000.0)
+        areas = areas_of(goals, count)
+        reaches = row_of(reach, "reach", count, 0.05, 1000.0)
         rng = np.random.default_rng([self.seed, self._next_id])
         drawn = rng.normal(self.options.speed_mean, self.options.speed_spread, count)
         shares, own = rng.uniform(size=count), drawn.clip(SLOWEST, FASTEST)
         if speeds is not None:
-            own = _row(speeds, "speeds", count, 0.05, 5.0)
+            own = row_of(speeds, "speeds", count, 0.05, 5.0)
         members = np.full(count, -1) if groups is None else np.asarray(groups, dtype=np.int64).reshape(-1)
         if len(members) != count:
             raise CrowdError(f"groups of {len(members)} people for {count}; write one number for each, -1 for none")
-        times = np.full(count, -np.inf) if departs is None else _row(departs, "departs", count, -np.inf, np.inf)
+        times = np.full(count, -np.inf) if departs is None else row_of(departs, "departs", count, -np.inf, np.inf)
         way = 0.5 * (areas[:, :2] + areas[:, 2:]) - spots
         facing = np.arctan2(way[:, 1], way[:, 0])
         if headings is not None:
-            facing = _row(headings, "headings", count, -1e6, 1e6)
+            facing = row_of(headings, "headings", count, -1e6, 1e6)
         blocked = walls_of_goals(self.walls, areas)
         if len(blocked):
             number = int(blocked[0])
@@ -288,7 +275,7 @@ class CrowdSimulation:
     def set_goals(self, ids: npt.ArrayLike, goals: npt.ArrayLike) -> None:
         """Give people other goals, as in `add`. Those who stood at their goals walk again."""
         rows = self._rows(ids)
-        self._goals[rows] = _areas(goals, len(rows))
+        self._goals[rows] = areas_of(goals, len(rows))
         self._arrived[rows] = False
         self._modes[rows[self._modes[rows] == STAND]] = WALK
         self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
@@ -612,28 +599,18 @@ class CrowdSimulation:
 
     def _stuck(self, row: int) -> StuckPerson:
         """Tell who is in the way of a person."""
-        chain: list[int] = []
-        at = int(self._blockers[row])
-        while at >= 0 and at not in chain and at != row and len(chain) < 20:
-            chain.append(at)
-            at = int(self._blockers[at])
-        names = [int(self._ids[k]) for k in chain]
-        since = f"since {self._mark_times[row]:.1f} s"
-        person = int(self._ids[row])
-        if self._gathered[row]:
-            names = [int(self._holders[row])]
-            reason = f"person {person}: stands around a goal that person {names[0]} holds"
-        elif self._counts[row] < 0:
-            reason = f"person {person}: no way to the goal at {np.round(self._goals[row, :2], 2).tolist()}"
-        elif not chain:
-            reason = f"person {person}: {'a wall' if at == -2 else 'nobody'} in the way {since}"
-        elif at == row:
-            reason = f"person {person}: in a ring of {len(chain) + 1} who block one another {since}: {names}"
-        elif self._arrived[chain[-1]]:
-            reason = f"person {person}: person {names[-1]}, who stands at the goal, is in the way {since}"
-        else:
-            reason = f"person {person}: person {names[0]} is in the way {since}"
-        return StuckPerson(person, float(self._mark_times[row]), tuple(names), reason)
+        chain, end = blocking_chain(self._blockers, row)
+        return stuck_person(
+            int(self._ids[row]),
+            float(self._mark_times[row]),
+            self._goals[row],
+            [int(self._ids[k]) for k in chain],
+            end,
+            ring=end == row,
+            no_way=bool(self._counts[row] < 0),
+            at_goal=bool(chain) and bool(self._arrived[chain[-1]]),
+            holder=int(self._holders[row]) if self._gathered[row] else None,
+        )
 
     def _rows(self, ids: npt.ArrayLike) -> IntArray:
         wanted = np.atleast_1d(np.asarray(ids, dtype=np.int64))
@@ -712,57 +689,3 @@ def simulate(simulation: CrowdSimulation, seconds: float, fps: float = 25.0) -> 
 
 def _frame(simulation: CrowdSimulation) -> tuple[FloatArray, BoolArray]:
     return np.column_stack([simulation.positions, simulation.headings]), simulation.present
-
-
-def walls_of_goals(walls: Walls, areas: FloatArray) -> IntArray:
-    """Return the numbers of goals (N, 4) that are points in walls or out of bounds."""
-    middles = 0.5 * (areas[:, :2] + areas[:, 2:])
-    point = (areas[:, 2:] - areas[:, :2]).max(axis=1, initial=0.0) < 0.5
-    x0, y0, x1, y1 = walls.bounds
-    outside = (areas[:, 2] < x0) | (areas[:, 0] > x1) | (areas[:, 3] < y0) | (areas[:, 1] > y1)
-    return np.flatnonzero(outside | (point & (walls.depths(middles) < 0.0)))
-
-
-def _table(value: npt.ArrayLike, name: str, rows: int | None, columns: int) -> FloatArray:
-    """Return numbers of people as a table, or complain of the first that is not finite."""
-    try:
-        table = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise CrowdError(f"{name} of people must be numbers in metres") from None
-    if table.ndim == 1 and table.size == columns:
-        table = table[None] if rows is None else np.tile(table, (rows, 1))
-    if table.ndim != 2 or table.shape[1] != columns or (rows is not None and len(table) != rows):
-        raise CrowdError(
-            f"{name} of people have shape {table.shape}; write ({'N' if rows is None else rows}, {columns})"
-        )
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if len(bad):
-        raise CrowdError(f"{name} of person {int(bad[0])} are {table[bad[0]].tolist()}; write finite numbers in metres")
-    return table
-
-
-def _areas(goals: npt.ArrayLike, count: int) -> FloatArray:
-    """Return goals as areas; (N, 4)."""
-    shape = np.shape(goals)
-    if shape and shape[-1] == 4:
-        areas = _table(goals, "goals", count, 4)
-        bad = np.flatnonzero((areas[:, 2:] < areas[:, :2]).any(axis=1))
-        if len(bad):
-            raise CrowdError(
-                f"goal of person {int(bad[0])} is {areas[bad[0]].tolist()}; write xmin, ymin, xmax, ymax in metres"
-            )
-        return areas
-    points = _table(goals, "goals", count, 2)
-    return np.concatenate([points, points], axis=1)
-
-
-def _row(value: npt.ArrayLike, name: str, count: int, low: float, high: float) -> FloatArray:
-    """Return one number for each person, within bounds."""
-    given = np.array(value, dtype=np.float64)
-    row = np.full(count, float(given)) if given.ndim == 0 else given.reshape(-1)
-    if len(row) != count:
-        raise CrowdError(f"{name} of {len(row)} people for {count}; write one number for each")
-    bad = np.flatnonzero(~((row >= low) & (row <= high)))
-    if len(bad):
-        raise CrowdError(f"{name} of person {int(bad[0])} is {row[bad[0]]}; write a number from {low:g} to {high:g}")
-    return row

@@ -139,7 +139,7 @@ class _Spots:
 
 
 def _between(away: FloatArray, a: FloatArray, b: FloatArray, half: float) -> FloatArray:
-    """Return the distances of segments of equal length; `_step_kernels.between` for many [m]."""
+    """Return the distances of segments of equal length; `_contact_kernels.between` for many [m]."""
     cosine, along_a, along_b = (a * b).sum(-1), (a * away).sum(-1), (b * away).sum(-1)
     free = 1.0 - cosine * cosine
     s = np.where(free > 1e-9, (along_a - cosine * along_b) / np.maximum(free, 1e-9), along_a).clip(-half, half)

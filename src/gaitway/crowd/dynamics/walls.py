@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.core.errors import CrowdError
+from gaitway.space.slopes import WALKED, steepness
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
-from gaitway.world.grid import Bounds
+from gaitway.world.grid import Bounds, GridSpec
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.occupancy import BODY_BAND, body_footprint
 from gaitway.world.world import World
@@ -20,6 +22,8 @@ from gaitway.world.world import World
 HASH_CELL = 1.5
 """Side of the cells of the hashes of people and walls [m]."""
 MAX_HASH_CELLS = 4_000_000
+_STEEP_CELL, _MAX_STEEP_CELLS = 0.2, 1_000_000
+"""Side of the cells in which steep ground is found [m], and the greatest number of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +37,11 @@ class Walls:
 
     @staticmethod
     def of(world: World) -> Walls:
-        """Return the walls of a world, without its movers. What only special behaviours pass is a wall too."""
-        return Walls(world.bounds, tuple(_outlines(world, world.obstacles)))
+        """Return the walls of a world, without its movers.
+
+        What only special behaviours pass is a wall too, and so is ground that is too steep to walk on.
+        """
+        return Walls(world.bounds, (*_outlines(world, world.obstacles), *_steep_outlines(world)))
 
     @staticmethod
     def of_segments(segments: npt.ArrayLike, bounds: Sequence[float] | None = None, margin: float = 5.0) -> Walls:
@@ -148,3 +155,23 @@ def _outlines(world: World, obstacles: Sequence[Obstacle]) -> list[Footprint]:
     solid = [obstacle for obstacle in obstacles if obstacle.kind != PASSABLE]
     found = [body_footprint(obstacle.shape, world.terrain, BODY_BAND, 0.0) for obstacle in solid]
     return [outline for outline in found if not outline.empty]
+
+
+def _steep_outlines(world: World) -> list[Footprint]:
+    """Return the outlines of ground that is too steep to walk on."""
+    if world.terrain is None:
+        return []
+    x0, y0, x1, y1 = world.bounds
+    cell = max(_STEEP_CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / _MAX_STEEP_CELLS)))
+    spec = GridSpec.covering(world.bounds, cell)
+    steep = np.pad(steepness(world.terrain, spec) > WALKED, ((0, 0), (1, 1)))
+    # runs of steep cells in a row, then all of them as one shape
+    row, begin = np.nonzero(steep[:, 1:] & ~steep[:, :-1])
+    end = np.nonzero(steep[:, :-1] & ~steep[:, 1:])[1]
+    left, low = spec.origin[0] + begin * cell, spec.origin[1] + row * cell
+    runs = shapely.box(left, low, spec.origin[0] + end * cell, low + cell)
+    shape = shapely.simplify(shapely.union_all(runs), 0.5 * cell)
+    parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and not part.is_empty]
+    return [
+        Footprint.of_rings([np.array(ring.coords)[:-1] for ring in (part.exterior, *part.interiors)]) for part in parts
+    ]

@@ -9,6 +9,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.live.planning._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
+from gaitway.live.planning._draft_kernels import BEFORE, FINAL, KEEP, MOVES, STEPS, TRIED, PlanDrafts, enclose
 from gaitway.live.planning._draw_kernels import draw_identical, draw_rest, draw_similar
 from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
 from gaitway.live.playing._crowd_kernels import (
@@ -20,29 +21,21 @@ from gaitway.live.playing._crowd_kernels import (
     CrowdArrays,
     X,
     Y,
-    link,
     move_hit,
     rest_hit,
     rest_taken,
-    unlink,
 )
 from gaitway.live.playing._playing_kernels import (
     ALARM,
-    BY_TREE,
     COUNT,
-    EFFORT,
     FAILS,
     FIRST,
     FIXED,
     GOAL_X,
     GOAL_Y,
-    READY,
     ROUTE,
     SHIFT,
-    SOURCE,
-    TESTS,
     TOLERANCE,
-    TRIES,
     LiveArrays,
 )
 from gaitway.space._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
@@ -164,76 +157,78 @@ def first_free(
 
 @kernel(borrows=True, inner=True, shared=True)
 def lay(
-    library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
-    query: FloatArray, node: int, first: int,
+    library: ActionArrays, body: BodyArrays, drafts: PlanDrafts, slot: int, tree: TreeArrays, work: Work, node: int,
+    first: int,
 ) -> int:  # fmt: skip
-    """Write the path to a node into a character's rows from a first one on, and its end; return its number of steps."""
-    steps, actions, path, end = crowd.steps, crowd.actions, work.path, crowd.steps.shape[1] - 1
-    count = climb(tree.links, path, node)
-    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    """Write the path to a node into a draft from a first row on, and its end; return its number of steps."""
+    steps, actions, path, end = drafts.steps, drafts.actions, work.path, drafts.steps.shape[1] - 1
+    count, query = climb(tree.links, path, node), drafts.queries
+    x, y, heading, t = query[slot, START], query[slot, START + 1], query[slot, START + 2], query[slot, START + 3]
     a = np.int64(0)
     for k in range(count + 1):
         to, c, s = first + k if k < count else end, math.cos(heading), math.sin(heading)
-        steps[me, to, X], steps[me, to, Y], steps[me, to, COSINE], steps[me, to, SINE] = x, y, c, s
-        steps[me, to, HEADING], steps[me, to, TIME] = heading, t
+        steps[slot, to, X], steps[slot, to, Y], steps[slot, to, COSINE], steps[slot, to, SINE] = x, y, c, s
+        steps[slot, to, HEADING], steps[slot, to, TIME] = heading, t
         if k < count:
             a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)]
             u, v = library.actions[a, 0], library.actions[a, 1]
             x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
             heading = wrapped(heading + library.actions[a, 2])
-        actions[me, to] = a if k < count else body.rests[a]
+        actions[slot, to] = a if k < count else body.rests[a]
     return count
 
 
 @kernel(borrows=True, inner=True, shared=True)
-def commit(
+def write_draft(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays, work: Work, shortfall: float,
-    node: int, final: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, drafts: PlanDrafts, slot: int, tree: TreeArrays, work: Work,
+    shortfall: float, node: int, final: bool,
 ) -> bool:  # fmt: skip
-    """Replace the steps after a character's fixed steps by the path to a node; return False if it has too many steps.
+    """Write a character's fixed steps and the path to a node as a draft; return False if it has too many steps.
 
     The path was tested before. Clips that replace those of its steps are tested here.
     """
-    counts, steps, actions, rows = crowd.counts, crowd.steps, crowd.actions, crowd.steps.shape[1]
-    first, fixed = counts[me, FIRST], counts[me, FIXED]
+    steps, actions, rows, me = drafts.steps, drafts.actions, crowd.steps.shape[1], drafts.who[slot]
+    first, fixed = crowd.counts[me, FIRST], crowd.counts[me, FIXED]
     before = fixed - first
     if before + climb(tree.links, work.path, node) > rows - 1:
         return False
-    for k in range(rows):
-        unlink(crowd, me * rows + k)
     for k in range(before):
         for j in range(TIME + 1):
-            steps[me, k, j] = steps[me, first + k, j]
-        actions[me, k] = actions[me, first + k]
-    number = lay(library, body, crowd, me, tree, work, live.query, node, before)
+            steps[slot, k, j] = crowd.steps[me, first + k, j]
+        actions[slot, k] = crowd.actions[me, first + k]
+    number = lay(library, body, drafts, slot, tree, work, node, before)
     kept = number if final else min(int(live.options[KEPT]), number)
     for k in range(number):
-        if body.special[actions[me, before + k]] != 0:
+        if body.special[actions[slot, before + k]] != 0:
             kept = max(kept, k + 1)
     if len(live.spans) > 0:
         shifted = live.options[SHIFT] != 0.0 and draw_similar(
-            library, fields, passing, traffic, busy, body, crowd, live, me, before, number, kept, final, shortfall
-        )
+            library, fields, passing, traffic, busy, body, crowd, live, drafts, slot, before, number, kept, final,
+            shortfall,
+        )  # fmt: skip
         if not shifted:
-            lay(library, body, crowd, me, tree, work, live.query, node, before)
-            draw_identical(library, fields, passing, traffic, busy, body, crowd, live, me, before, kept, shortfall)
-        draw_rest(library, fields, traffic, busy, body, crowd, live, me)
-    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + kept
-    for k in range(before + number):
-        link(body, crowd, me, k)
-    link(body, crowd, me, rows - 1)
-    crowd.numbers[me, READY] = np.inf if final else live.query[START + 3]
+            lay(library, body, drafts, slot, tree, work, node, before)
+            draw_identical(
+                library, fields, passing, traffic, busy, body, crowd, live, drafts, slot, before, kept, shortfall
+            )
+        draw_rest(library, fields, traffic, busy, body, crowd, live, drafts, slot)
+    counts = drafts.counts
+    counts[slot, BEFORE], counts[slot, STEPS], counts[slot, KEEP] = before, before + number, before + kept
+    counts[slot, FINAL] = 1 if final else 0
+    enclose(body, drafts, slot)
     return True
 
 
 @kernel(borrows=True, inner=True, shared=True)
-def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, attempt: int) -> bool:
+def choose_goal(
+    crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, query: FloatArray, attempt: int
+) -> bool:
     """Write the sub-goal of an attempt and its tolerance into the query; return whether it is the goal itself.
 
     The first sub-goal is straight on. Others are to the side, and different ones after each failure.
     """
-    counts, numbers, query, turns, fails = crowd.counts, crowd.numbers, live.query, live.turns, crowd.counts[me, FAILS]
+    counts, numbers, turns, fails = crowd.counts, crowd.numbers, live.turns, crowd.counts[me, FAILS]
     turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % (len(turns) - 1)
     x, y, ahead = query[START], query[START + 1], live.options[AHEAD] * turns[turn, 0]
     gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
@@ -261,14 +256,16 @@ def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
 @kernel(borrows=True, inner=True, shared=True)
 def plan(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,
-    thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, drafts: PlanDrafts, slot: int,
+    tree: TreeArrays, thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
 ) -> bool:  # fmt: skip
-    """Plan a character's next partial path from the end of its fixed steps on; return whether there is one.
+    """Draft a character's next partial path from the end of its fixed steps on; return whether there is one.
 
-    Straight on comes first, then other directions; after each failure more paths are tested.
+    Straight on comes first, then other directions; after each failure more paths are tested. Nothing is written but
+    the draft and the memory of the query.
     """
-    counts, steps, query, options = crowd.counts, crowd.steps, live.query, live.options
+    me, query, effort = drafts.who[slot], drafts.queries[slot], drafts.counts
+    counts, steps, options = crowd.counts, crowd.steps, live.options
     fixed, end = counts[me, FIXED], steps.shape[1] - 1
     row, last = fixed if fixed < counts[me, COUNT] else end, crowd.actions[me, fixed - 1]
     x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
@@ -280,14 +277,14 @@ def plan(
     fails, route, per_metre = counts[me, FAILS], counts[me, ROUTE], options[PER_METRE]
     patience, passes = 1.0 + min(fails, PATIENCE), False
     if route >= 0 and fields.near.size > 1:
-        choose_goal(crowd, live, routes, me, 0)
+        choose_goal(crowd, live, routes, me, query, 0)
         passes = special_ahead(fields, query)
     wide = _WIDER if passes else 1.0
-    tested = live.tally[TESTS]
+    effort[slot, TRIED], effort[slot, MOVES] = 0, 0
     for attempt in range(_ATTEMPTS):
         ends = thin if fails < 2 else full
         if route < 0 or attempt != (0 if passes else 1):
-            final = choose_goal(crowd, live, routes, me, attempt - 1 if passes else attempt)
+            final = choose_goal(crowd, live, routes, me, query, attempt - 1 if passes else attempt)
             if query[GOAL + 2] <= 0.0:
                 continue
             aim(ends, heap, query, per_metre, 0.0 if final else _BEYOND, _SLACK * patience)
@@ -295,16 +292,15 @@ def plan(
             ends, final, query[GOAL + 2] = thin, False, np.inf
             c, s = math.cos(heading), math.sin(heading)
             gather_by_route(thin, heap, routes, route, x, y, c, s, per_metre, wide * _SLACK * patience, 2.0 * NEARER)
-        live.tally[TRIES] += 1
+        effort[slot, TRIED] += 1
         node = first_free(
             library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
             options[MOST] * patience * wide,
         )  # fmt: skip
-        live.tally[TESTS] += work.state[TESTED]
-        if node >= 0 and commit(
-            library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, final
+        effort[slot, MOVES] += work.state[TESTED]
+        if node >= 0 and write_draft(
+            library, fields, passing, traffic, busy, body, crowd, live, drafts, slot, tree, work, shortfall, node, final
         ):
-            counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
             return True
     if counts[me, ALARM] == 0:
         return False
@@ -315,8 +311,7 @@ def plan(
         library, fields, passing, traffic, busy, body, crowd, me, tree, full, heap, work, query, shortfall,
         options[MOST] * _WIDER,
     )  # fmt: skip
-    live.tally[TESTS] += work.state[TESTED]
-    counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
-    return node >= 0 and commit(
-        library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, False
+    effort[slot, MOVES] += work.state[TESTED]
+    return node >= 0 and write_draft(
+        library, fields, passing, traffic, busy, body, crowd, live, drafts, slot, tree, work, shortfall, node, False
     )

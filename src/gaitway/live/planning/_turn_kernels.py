@@ -10,14 +10,27 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
 from gaitway.live.planning._aim_kernels import EndArrays, Heap
+from gaitway.live.planning._draft_kernels import (
+    DRAWN,
+    FINAL,
+    FOUND,
+    MOVES,
+    TAKEN,
+    TRIED,
+    PlanDrafts,
+    meets_any,
+    take_over,
+)
 from gaitway.live.planning._live_kernels import NEARER, PATIENCE, RETRY, plan
 from gaitway.live.planning._subgoal_kernels import RouteArrays, length_at
 from gaitway.live.playing._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live.playing._playing_kernels import (
     ALARM,
     ARRIVALS,
+    BY_TREE,
     COUNT,
     CURSOR,
+    EFFORT,
     FAILS,
     FAILURES,
     FIRST,
@@ -34,9 +47,12 @@ from gaitway.live.playing._playing_kernels import (
     READY,
     ROUTE,
     SOUGHT,
+    SOURCE,
     STATUS,
+    TESTS,
     THERE,
     TOLERANCE,
+    TRIES,
     LiveArrays,
 )
 from gaitway.space._check_kernels import ActionArrays
@@ -123,17 +139,60 @@ def hasten(
 
 
 @kernel(borrows=True)
-def plan_turns(
+def collect_turns(
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
+    routes_handle: ArrayHandle[RouteArrays], drafts_handle: ArrayHandle[PlanDrafts],
+    state: int, number: int, ready: float, first: int, end: int,
+) -> int:  # fmt: skip
+    """Note the characters whose turn it is: those that are ready, and whose fixed steps end in a state.
+
+    Args:
+        body_handle: discs of the actions.
+        crowd_handle: the characters.
+        live_handle: the actions that are played.
+        routes_handle: routes to the goals.
+        drafts_handle: receives the characters.
+        state: planner state, by its number in the crowd.
+        number: number of the tree in the crowd that begins in this state.
+        ready: time by which characters must be ready [s].
+        first: first slot of the drafts.
+        end: slot after the last one that may be used.
+
+    Returns:
+        Slot after the last one that is used.
+    """
+    body, crowd, live, drafts = body_handle.value, crowd_handle.value, live_handle.value, drafts_handle.value
+    counts, numbers, tally, places = crowd.counts, crowd.numbers, live.tally, len(crowd.until)
+    me, slot = tally[CURSOR + number], first
+    for _ in range(places):
+        if slot >= end:
+            break
+        me = me + 1 if me + 1 < places else 0
+        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING or counts[me, HELD] != 0:
+            continue
+        if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
+            continue
+        note_progress(crowd, routes_handle.value, me)
+        drafts.who[slot], drafts.counts[slot, DRAWN] = me, tally[PLANS] + slot
+        drafts.counts[slot, FOUND], drafts.counts[slot, TAKEN] = 0, 0
+        for j in range(len(live.query)):
+            drafts.queries[slot, j] = live.query[j]
+        slot += 1
+    tally[CURSOR + number] = me
+    return slot
+
+
+@kernel(borrows=True)
+def draft_turns(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
     passing_handle: ArrayHandle[IntArray],
     traffic_handle: ArrayHandle[TrafficArrays], busy: bool, body_handle: ArrayHandle[BodyArrays],
     crowd_handle: ArrayHandle[CrowdArrays],
     live_handle: ArrayHandle[LiveArrays], routes_handle: ArrayHandle[RouteArrays], tree_handle: ArrayHandle[TreeArrays],
     thin_handle: ArrayHandle[EndArrays], full_handle: ArrayHandle[EndArrays], heap_handle: ArrayHandle[Heap],
-    work_handle: ArrayHandle[Work],
-    state: int, number: int, ready: float, now: float, budget: int,
-) -> int:  # fmt: skip
-    """Let characters plan in turn that are ready, and whose fixed steps end in a state.
+    work_handle: ArrayHandle[Work], drafts_handle: ArrayHandle[PlanDrafts], first: int, end: int,
+) -> None:  # fmt: skip
+    """Draft the plans of some characters. Several threads may do so at once, each with a heap and a memory of its own.
 
     Args:
         library_handle: actions of the library.
@@ -145,38 +204,60 @@ def plan_turns(
         crowd_handle: the characters.
         live_handle: the actions that are played.
         routes_handle: routes to the goals.
-        tree_handle: tree that begins in the state.
+        tree_handle: tree that begins in the state in which their fixed steps end.
         thin_handle: ends of the most promising paths of the tree.
         full_handle: ends of all its paths, for characters that found none of the promising ones free.
         heap_handle: memory for ends that wait.
         work_handle: memory of the query.
-        state: planner state, by its number in the crowd.
-        number: number of the tree in the crowd.
-        ready: time by which characters must be ready [s].
-        now: time now [s].
-        budget: largest number of turns.
-
-    Returns:
-        Number of turns that were taken.
+        drafts_handle: receives the drafts.
+        first: first slot.
+        end: slot after the last one.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value
     body, crowd, live, routes = body_handle.value, crowd_handle.value, live_handle.value, routes_handle.value
     tree, thin, full, heap = tree_handle.value, thin_handle.value, full_handle.value, heap_handle.value
-    work = work_handle.value
-    counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
-    me = tally[CURSOR + number]
-    for _ in range(places):
-        if taken >= budget:
-            break
-        me = me + 1 if me + 1 < places else 0
-        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING or counts[me, HELD] != 0:
-            continue
-        if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
-            continue
-        taken += 1
-        note_progress(crowd, routes, me)
-        if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
+    work, drafts = work_handle.value, drafts_handle.value
+    for slot in range(first, end):
+        found = plan(
+            library, fields, passing, traffic, busy, body, crowd, live, routes, drafts, slot, tree, thin, full, heap,
+            work,
+        )  # fmt: skip
+        drafts.counts[slot, FOUND] = 1 if found else 0
+
+
+@kernel(borrows=True)
+def settle_turns(
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
+    drafts_handle: ArrayHandle[PlanDrafts], first: int, end: int, now: float, sure: bool,
+) -> int:  # fmt: skip
+    """Take drafts over, one after another, up to the first that meets one before it.
+
+    Args:
+        body_handle: discs of the actions.
+        crowd_handle: the characters.
+        live_handle: the actions that are played.
+        drafts_handle: the drafts.
+        first: first slot.
+        end: slot after the last one.
+        now: time now [s].
+        sure: whether the first was drafted after all before it had been taken over.
+
+    Returns:
+        The slot of the draft that must be made again, or `end`.
+    """
+    body, crowd, live, drafts = body_handle.value, crowd_handle.value, live_handle.value, drafts_handle.value
+    counts, numbers, tally = crowd.counts, crowd.numbers, live.tally
+    for slot in range(first, end):
+        me, found = drafts.who[slot], drafts.counts[slot, FOUND] != 0
+        if found and not (sure and slot == first) and meets_any(body, crowd, drafts, slot):
+            return slot
+        tally[TRIES] += drafts.counts[slot, TRIED]
+        tally[TESTS] += drafts.counts[slot, MOVES]
+        if found:
+            take_over(body, crowd, drafts, slot)
+            counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, drafts.counts[slot, MOVES]
+            numbers[me, READY] = np.inf if drafts.counts[slot, FINAL] != 0 else drafts.queries[slot, START + 3]
             counts[me, FAILS], counts[me, ALARM], numbers[me, PLANNED] = 0, 0, now
             tally[PLANS] += 1
         else:
@@ -186,5 +267,4 @@ def plan_turns(
                 numbers[me, READY] = AT_ONCE
             tally[FAILURES] += 1
             settle_down(crowd, live, me)
-    tally[CURSOR + number] = me
-    return taken
+    return end

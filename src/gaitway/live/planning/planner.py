@@ -15,8 +15,10 @@ from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
 from gaitway.live.options import LiveOptions, PlanEffort
 from gaitway.live.planning import _turn_kernels as kernels
+from gaitway.live.planning._draft_kernels import TAKEN
 from gaitway.live.planning._stuck_kernels import install
 from gaitway.live.planning._subgoal_kernels import Lengths
+from gaitway.live.planning.batches import BATCH, BLOCK, PlanningThreads, drafts_for
 from gaitway.live.planning.forest import end_arrays, heap_for_ends
 from gaitway.live.planning.movers import MoversAhead
 from gaitway.live.planning.routes import RouteBook
@@ -54,7 +56,9 @@ class Spent(NamedTuple):
     wall: float
     """Time by the clock [ms]."""
     processor: float
-    """Time of the processor [ms]."""
+    """Time of the processor, of all threads together [ms]."""
+    serial: float = 0.0
+    """Part of it that is not shared among threads [ms]."""
 
 
 class LivePlanner:
@@ -69,8 +73,9 @@ class LivePlanner:
     """
 
     def __init__(
-        self, library: LiveLibrary, forest: Forest, options: LiveOptions, time: float, first_tree: int = 0
-    ) -> None:
+        self, library: LiveLibrary, forest: Forest, options: LiveOptions, time: float, threads: PlanningThreads,
+        first_tree: int = 0,
+    ) -> None:  # fmt: skip
         """Prepare trees, and the world of the prepared library.
 
         Args:
@@ -78,6 +83,7 @@ class LivePlanner:
             forest: trees of the library, with the costs of the prepared library.
             options: options of the characters' planning.
             time: time now [s].
+            threads: threads that plan side by side.
             first_tree: number of the first tree in the crowd, see `CURSOR`.
 
         Raises:
@@ -102,11 +108,18 @@ class LivePlanner:
             )
             for n in order
         ]
-        self._heap, self._work = ArrayHandle(heap_for_ends()), ArrayHandle(work_for(list(arrays.values())))
+        self._threads = threads
+        self._memory = [
+            (ArrayHandle(heap_for_ends()), ArrayHandle(work_for(list(arrays.values())))) for _ in range(threads.count)
+        ]
+        self._drafts, self._planned = drafts_for(_LEAST_TURNS), list[IntArray]()
+        self._helped = self._shared = 0.0
         planned = np.concatenate([resting, *(some.actions for some in arrays.values())])
         representative = SimilarClips.of(table).representative
         self.used: IntArray = np.flatnonzero(np.isin(representative, representative[planned]))
-        self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
+        self._collect: Callable[..., int] = direct(kernels.collect_turns)
+        self._draft: Callable[..., None] = direct(kernels.draft_turns)
+        self._settle: Callable[..., int] = direct(kernels.settle_turns)
         self._hurried, self._seeker = 0, StuckCharacters(library)
         self._spent: FloatArray = np.zeros(0)
         self._book: RouteBook | None = None
@@ -125,7 +138,8 @@ class LivePlanner:
     @property
     def nbytes(self) -> int:
         """Memory of routes and of what planning writes to [bytes]."""
-        return self.routes.nbytes + sum(array.nbytes for array in (*self._work.value, *self._heap.value))
+        held = [*self._drafts.value, *(array for pair in self._memory for part in pair for array in part.value)]
+        return self.routes.nbytes + sum(array.nbytes for array in held)
 
     def effort(self, crowd: CrowdArrays, me: int) -> PlanEffort:
         """Return what it took to find the latest plan of a character."""
@@ -180,25 +194,26 @@ class LivePlanner:
         """Let characters plan in turn within the budget, at a time [s]; return what it took."""
         began, processor = clock.perf_counter(), clock.thread_time()
         most, limit = self._options.budget, self._options.budget_ms
+        self._helped, self._shared, self._planned = 0.0, 0.0, []
+        mine = self._library.owns(crowd.value)
         if made := self.routes.fill(FIELDS):
             # ways are of other lengths than they seemed to be
-            mine = np.isin(crowd.value.counts[:, playing.ROUTE], made) & self._library.owns(crowd.value)
-            crowd.value.numbers[mine, playing.LEFT] = np.inf
+            crowd.value.numbers[np.isin(crowd.value.counts[:, playing.ROUTE], made) & mine, playing.LEFT] = np.inf
         if self._hurried:
             self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
-            alarmed = (crowd.value.counts[:, playing.ALARM] != 0) & self._library.owns(crowd.value)
-            self._hurried = int(alarmed.sum())
-        turns = left = int(self._library.owns(crowd.value).sum()) // SHARE + _LEAST_TURNS if most is None else most
+            self._hurried = int(((crowd.value.counts[:, playing.ALARM] != 0) & mine).sum())
+        turns = left = int(mine.sum()) // SHARE + _LEAST_TURNS if most is None else most
         while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
-            asked = left if limit is None else min(_SLICE, left)
+            asked = left if limit is None else min(_SLICE * self._threads.count, left)
             taken = self._turns(body, crowd, live, time, time, asked)
             left -= taken
             if taken < asked:
                 break
-        who = np.flatnonzero((crowd.value.numbers[:, playing.PLANNED] == time) & self._library.owns(crowd.value))
+        who = np.concatenate(self._planned) if self._planned else np.empty(0, np.int64)
         self._note_spent(crowd.value, who, 1e3 * (clock.perf_counter() - began) / max(turns - left, len(who), 1))
         self._seek(body, crowd, live, time)
-        return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+        wall, own = clock.perf_counter() - began, clock.thread_time() - processor
+        return Spent(1e3 * wall, 1e3 * own + self._helped, 1e3 * own - self._shared)
 
     def state(self, crowd: CrowdArrays) -> dict[str, Any]:
         """Return what `restore` needs besides `routes.lengths`, as plain values."""
@@ -258,13 +273,47 @@ class LivePlanner:
         most: int,
     ) -> int:  # fmt: skip
         """Let characters that are ready by a time [s] plan, up to a number of them; return how many have planned."""
-        left = most
-        for number, (tree, thin, full, state) in enumerate(self._trees, self._first_tree):
-            left -= self._plan_turns(
+        taken = 0
+        while taken < most:
+            asked = min(most - taken, BATCH)
+            planned = self._batch(body, crowd, live, ready, time, asked)
+            taken += planned
+            if planned < asked:
+                break
+        return taken
+
+    def _batch(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays],
+        ready: float, time: float, most: int,
+    ) -> int:  # fmt: skip
+        """Let characters plan side by side, then take their plans over in order; return how many have planned."""
+        if len(self._drafts.value.who) < most:
+            self._drafts = drafts_for(most)
+        drafts, end, blocks, spans = self._drafts, 0, [], []
+        for number, (*trees, state) in enumerate(self._trees):
+            first, tree = end, self._first_tree + number
+            end = self._collect(body, crowd, live, self.routes.handle, drafts, state, tree, ready, first, most)
+            spans.append((trees, first, end))
+            blocks += [(trees, k, min(k + BLOCK, end)) for k in range(first, end, BLOCK)]
+
+        def draft(thread: int, block: tuple[Any, int, int]) -> None:
+            heap, work = self._memory[thread]
+            self._draft(
                 self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
-                self.routes.handle, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
+                self.routes.handle, *block[0], heap, work, drafts, *block[1:],
             )  # fmt: skip
-        return most - left
+
+        began = clock.thread_time()
+        self._helped += self._threads.share(blocks, draft)
+        self._shared += 1e3 * (clock.thread_time() - began)
+        for trees, first, last in spans:
+            slot, sure = first, False
+            while (slot := self._settle(body, crowd, live, drafts, slot, last, time, sure)) < last:
+                draft(0, (trees, slot, slot + 1))  # it meets one that was taken over before it
+                sure = True
+        who, counts = drafts.value.who[:end], drafts.value.counts[:end]
+        self._planned.append(who[counts[:, TAKEN] != 0])
+        return end
 
 
 def _state_of(prepared: PreparedLibrary, name: str) -> int:

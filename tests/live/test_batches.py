@@ -1,0 +1,117 @@
+"""Plans that are made side by side: the same with any number of threads, and none in the way of another."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from gaitway.core.errors import TreeError
+from gaitway.live.engine import LiveEngine
+from gaitway.live.options import LiveOptions
+from gaitway.live.planning import _draft_kernels as drafts
+from gaitway.live.planning.batches import MOST_THREADS, PlanningThreads, threads_for
+from gaitway.live.playing.check import overlaps
+from live_crowds import FRAME, crowd_in, ring
+
+
+def packed(threads: int) -> LiveEngine:
+    """People on a grid so dense that their plans meet, all of whom plan in the same step of time."""
+    crowd = crowd_in(budget=200, threads=threads)
+    x, y = (axis.ravel() for axis in np.meshgrid(*2 * (np.arange(-9.0, 10.0, 2.0),)))
+    rng = np.random.default_rng(3)
+    crowd.add(np.column_stack([x, y, rng.uniform(-np.pi, np.pi, len(x))]), rng.permutation(np.column_stack([-x, -y])))
+    return crowd
+
+
+def test_any_number_of_threads_gives_the_same_bytes() -> None:
+    seen = []
+    for threads in (1, 2, 4):
+        crowd = packed(threads)
+        assert len(crowd) > 90
+        for _ in range(45):
+            crowd.step(FRAME)
+        counts = crowd.counts
+        state = (counts.plans, counts.failures, counts.tries, counts.tests)
+        seen.append((crowd.poses().root_positions.tobytes(), crowd.plans.steps.tobytes(), state))
+        crowd.close()
+    assert seen[0][2][0] > 70  # plans
+    assert seen[1] == seen[0]
+    assert seen[2] == seen[0]
+
+
+def test_plans_made_side_by_side_do_not_meet() -> None:
+    crowd = packed(2)
+    planner = crowd.planner(0)
+    settle, again = planner._settle, []
+
+    def counted(*arguments: object) -> int:
+        slot = settle(*arguments)
+        last = int(str(arguments[5]))
+        again.append(slot < last)
+        return slot
+
+    planner._settle = counted
+    met = 0
+    for _ in range(60):
+        crowd.step(FRAME)
+        met += len(overlaps(crowd.poses().root_positions, crowd.options.radius))
+    crowd.close()
+    assert sum(again) > 5  # some drafts did meet, and were made again
+    assert met == 0
+
+
+def test_two_who_want_the_same_place_do_not_both_get_it() -> None:
+    starts, _ = ring(2, 2.5)
+    crowd = crowd_in(threads=1)
+    crowd.add(starts, np.zeros((2, 2)))
+    crowd.step(FRAME)
+    crowd.settle()
+    ends = crowd.plans.steps[:2, -1, :2]
+    moved = np.hypot(*(ends - starts[:, :2]).T) > 0.5
+    assert moved.any()
+    assert np.hypot(*(ends[0] - ends[1])) >= crowd._body.value.apart[0, 0]
+    crowd.close()
+
+
+def test_drafts_that_cannot_meet_are_told_by_their_boxes() -> None:
+    crowd = packed(1)
+    crowd.step(FRAME)
+    crowd.settle()
+    batch = crowd.planner(0)._drafts.value
+    taken = np.flatnonzero(batch.counts[:, drafts.TAKEN] != 0)
+    assert len(taken) > 10
+    for slot in taken.tolist():
+        first, last = batch.counts[slot, [drafts.BEFORE, drafts.STEPS]].tolist()
+        rows = [*range(first, last), -1]
+        spots = batch.steps[slot, rows, :2]
+        assert (spots.min(axis=0) > batch.boxes[slot, :2]).all()
+        assert (spots.max(axis=0) < batch.boxes[slot, 2:]).all()
+    crowd.close()
+
+
+def test_every_task_is_done_once_by_one_of_the_threads() -> None:
+    pool = PlanningThreads(3)
+    done: list[tuple[int, int]] = []
+    together = threading.Barrier(3, timeout=60.0)
+
+    def do(thread: int, task: int) -> None:
+        if task < 3:
+            together.wait()  # so each thread has one of the first three
+        done.append((thread, task))
+
+    pool.share(range(20), do)
+    assert sorted(task for _, task in done) == list(range(20))
+    assert {thread for thread, _ in done} == {0, 1, 2}
+    with pytest.raises(ZeroDivisionError):
+        pool.share(range(5), lambda thread, task: 1 // (task - 4))
+    pool.close()
+
+
+def test_numbers_of_threads() -> None:
+    assert threads_for(3) == 3
+    assert threads_for(10_000) == MOST_THREADS
+    assert threads_for(None) >= 1
+    with pytest.raises(TreeError, match="threads 0"):
+        LiveOptions(threads=0)
