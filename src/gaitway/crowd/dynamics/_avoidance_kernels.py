@@ -79,7 +79,7 @@ def against(flow: FloatArray, place: FloatArray, shape: IntArray, x: float, y: f
         return 0.0
     cell = i * shape[1] + j
     along = flow[cell, 0] * wx + flow[cell, 1] * wy
-    return 0.5 * (flow[cell, 2] - along) - 0.25 * (flow[cell, 2] + along)
+    return float(0.5 * (flow[cell, 2] - along) - 0.25 * (flow[cell, 2] + along))
 
 
 @kernel(borrows=True, inner=True)

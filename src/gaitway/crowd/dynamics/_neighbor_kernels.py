@@ -22,7 +22,7 @@ _MARGIN = 1e-6
 def hash_cell(x: float, y: float, place: FloatArray, shape: IntArray) -> int:
     """Return the cell of a point, or the nearest one to it."""
     i = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
-    return i * shape[1] + min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
+    return int(i * shape[1] + min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1))
 
 
 @kernel(borrows=True, inner=True)

@@ -90,8 +90,15 @@ class StepRows:
             self.counts, self.blockers = np.empty(count, np.int32), np.empty(count, np.int32)
         if len(self.flow) != cells:
             self.flow = np.empty((cells, 3))
-        rows = (self.people, self.rest, self.moved, self.near, self.counts, self.blockers)
-        return StepRows(*(array[:count] for array in rows), self.flow)
+        return StepRows(
+            people=self.people[:count],
+            rest=self.rest[:count],
+            moved=self.moved[:count],
+            near=self.near[:count],
+            counts=self.counts[:count],
+            blockers=self.blockers[:count],
+            flow=self.flow,
+        )
 
 
 @kernel
