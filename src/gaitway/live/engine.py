@@ -20,10 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.core import rotations
+from gaitway.core.archives import Arrays
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
+from gaitway.live.mixing.mixture import EngineParts, LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.planner import LivePlanner, Spent
@@ -46,6 +48,7 @@ from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
 from gaitway.live.playing.gaze import LiveGaze, LiveLayers
 from gaitway.live.playing.joins import LiveJoins
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
@@ -105,6 +108,7 @@ class LiveEngine:
         time: time now [s].
         start_time: time at which the crowd began [s].
         libraries: the libraries, by number.
+        mixture: people who follow local dynamics; None where all are on clips.
     """
 
     def __init__(
@@ -143,6 +147,8 @@ class LiveEngine:
         self._lookers: list[Callable[[float, IntArray, FloatArray], None]] = []
         self._advance: Callable[..., None] = direct(kernels.advance)
         self._gaze = LiveGaze(self.options.upper_body, seed)
+        mode = self.options.dynamics
+        self.mixture = None if mode == "clips" else LiveMixture(mode, seed % _SEEDS)
         self.add_library(prepared, forest)
 
     def add_library(self, prepared: PreparedLibrary, forest: Forest) -> int:
@@ -175,6 +181,8 @@ class LiveEngine:
         self._parts.append(part)
         self._join()
         planner.warm_up(self._body, self._crowd_handle, part.live)
+        if self.mixture is not None:
+            self.mixture.add_libraries(self.libraries)
         return library.number
 
     def __len__(self) -> int:
@@ -216,6 +224,7 @@ class LiveEngine:
             tries=tally[kernels.TRIES],
             tests=tally[kernels.TESTS],
             searches=tally[kernels.SEARCHES],
+            in_throng=0 if self.mixture is None else len(self.mixture.walkers),
             planning_ms=self._planning.wall,
             planning_cpu_ms=self._planning.processor,
             planning_serial_ms=self._planning.serial,
@@ -266,6 +275,8 @@ class LiveEngine:
         self._drain()
         here = out >= 0
         self._gaze.begin(out[here])
+        if self.mixture is not None:
+            self.mixture.begin(out[here])
         self._aim(out[here], aims[here], tolerance)
         return out
 
@@ -277,6 +288,8 @@ class LiveEngine:
         rows[:, kernels.LOG_WHO], rows[:, kernels.LOG_LIFE] = who, self._crowd.counts[who, kernels.LIFE]
         rows[:, kernels.LOG_TIME] = self.time
         kernels.take_away(self._crowd_handle, read_only(who))
+        if self.mixture is not None:
+            self.mixture.remove(who)
         for watcher in self._watchers:
             watcher(rows)
 
@@ -310,6 +323,8 @@ class LiveEngine:
         self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
         for part in self._parts:
             part.planner.hasten(self._body, self._crowd_handle, part.live)
+        if self.mixture is not None:
+            self.mixture.set_world(self._mixed_parts())
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]: play all characters, and begin to plan for those that are ready.
@@ -325,7 +340,9 @@ class LiveEngine:
             self.settle()
             began = clock.perf_counter()
             self.time = start + dt * (part + 1) / parts
-            self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
+            self._play()
+            if self.mixture is not None:
+                self.mixture.step(self._mixed_parts(), dt / parts, self._clip_roots, self._clip_poses, self._play)
             self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts)
             self._drain()
             if self._lookers:
@@ -349,6 +366,17 @@ class LiveEngine:
     def roots(self, characters: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
         """Return root positions [m] (N, 3) and headings [rad] (N,) now, of characters of any libraries."""
         who = self._asked(characters)
+        positions, headings = self._clip_roots(who)
+        if self.mixture is not None:
+            for group, (frames, rows) in self._mixed_groups(who):
+                roots, turns = positions[rows], np.empty((len(rows), len(frames.skeleton), 4))
+                shown = self.mixture.overlay(who[rows], group, roots, turns, None, np.empty(0, np.int64))
+                positions[rows[shown]] = roots[shown]
+                headings[rows[shown]] = _headings(turns[shown, 0], frames.skeleton.forward)
+        return positions, headings
+
+    def _clip_roots(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return root positions and headings of characters as their clips have them."""
         positions, headings = np.empty((len(who), 3)), np.empty(len(who))
         numbers = self.library_numbers(who)
         for library in self.libraries:
@@ -376,9 +404,51 @@ class LiveEngine:
             some = frames.poses(who[rows], self._live.table, self.time, self.world, own, layers)
             if not whole:
                 first[rows], second[rows] = some.root_positions, some.rotations
+        if self.mixture is not None:
+            for group, (_, rows) in self._mixed_groups(who):
+                self._overlay(who, group, rows, first, second)
         out_ = Poses(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
+
+    def _mixed_groups(self, who: IntArray) -> list[tuple[int, tuple[LiveFrames, IntArray]]]:
+        """Return the groups of `_groups` of which some may be in the throng, by the numbers of their skeletons there."""
+        assert self.mixture is not None
+        if not self.mixture.shows_any:
+            return []
+        numbers = self.library_numbers(who)
+        found = [(self.mixture.group_of(int(numbers[rows[0]])), (f, rows)) for f, rows in self._groups(who) if len(rows)]
+        return [entry for entry in found if entry[0] >= 0]
+
+    def _overlay(self, who: IntArray, group: int, rows: IntArray, roots: FloatArray, turns: FloatArray) -> IntArray:
+        """Write root positions and local rotations of those in the throng; return their rows."""
+        assert self.mixture is not None
+        some_roots, some_turns = np.empty((len(rows), 3)), np.empty((len(rows), *turns.shape[1:]))
+        looks = self._gaze.turns(who[rows])
+        joints = self._gaze.joints(int(self.library_numbers(who[rows[:1]])[0]))
+        shown = self.mixture.overlay(who[rows], group, some_roots, some_turns, looks, joints)
+        roots[rows[shown]], turns[rows[shown]] = some_roots[shown], some_turns[shown]
+        return rows[shown]
+
+    def _clip_poses(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return root positions and local rotations of characters of one skeleton as their clips have them."""
+        roots, turns = np.empty((len(who), 3)), np.empty((len(who), len(self.skeleton_of(who)), 4))
+        layers = self._joins.layers(self._crowd, self._live, self.time, None)
+        for frames, rows in self._groups(who):
+            some = frames.poses(who[rows], self._live.table, self.time, self.world, None, layers)
+            roots[rows], turns[rows] = some.root_positions, some.rotations
+        return roots, turns
+
+    def _play(self) -> None:
+        """Play the characters up to now."""
+        self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
+
+    def _mixed_parts(self) -> EngineParts:
+        """Return what the throng sees of the engine."""
+        return EngineParts(
+            self._body, self._crowd_handle, self._live_handle, self.libraries,
+            [part.planner for part in self._parts], [part.live for part in self._parts], self.world, self.time,
+        )  # fmt: skip
 
     def _layers(self) -> LiveLayers | None:
         """Return what turns joints now besides clips: gaze and arms, and joins of clips."""
@@ -398,6 +468,11 @@ class LiveEngine:
             some = frames.joints(who[rows], self._live.table, self.time, self.world, own, layers)
             if not whole:
                 first[rows], second[rows] = some.positions, some.rotations
+        if self.mixture is not None:
+            for group, (frames, rows) in self._mixed_groups(who):
+                roots, turns = np.empty((len(who), 3)), np.empty((len(who), joints, 4))
+                shown = self._overlay(who, group, rows, roots, turns)
+                first[shown], second[shown] = forward_kinematics(frames.skeleton, roots[shown], turns[shown])
         out_ = Joints(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
@@ -489,8 +564,12 @@ class LiveEngine:
             "libraries": [library.digest for library in self.libraries],
             "planners": planners,
         }
+        mixed: Arrays = {}
+        if self.mixture is not None:
+            values["mixture"], arrays = self.mixture.state()
+            mixed = {f"mixture_{name}": array for name, array in arrays.items()}
         routes = {f"routes_{k}": part.planner.routes.lengths.copy() for k, part in enumerate(self._parts)}
-        return LiveState(values, crowd_arrays(self._crowd) | routes
+        return LiveState(values, crowd_arrays(self._crowd) | routes | mixed
                          | {"tally": self._live.tally.copy(), "gaze": self._gaze.state.copy()})  # fmt: skip
 
     def restore(self, state: LiveState) -> None:
@@ -525,6 +604,11 @@ class LiveEngine:
         self._crowd.until[self._crowd.counts[:, kernels.STATUS] == kernels.EMPTY] = np.inf
         self._live.tally[:] = arrays["tally"]
         rebuild(self._body, self._crowd_handle, self._live_handle, read_only(arrays["planned"]))
+        if (self.mixture is None) != ("mixture" not in values):
+            raise ValueError("the state is of a crowd with other dynamics")
+        if self.mixture is not None:
+            mixed = {name[8:]: array for name, array in arrays.items() if name.startswith("mixture_")}
+            self.mixture.restore(self._mixed_parts(), values["mixture"], mixed, self._clip_poses)
 
     def close(self) -> None:
         """End the threads that plan."""
@@ -556,6 +640,8 @@ class LiveEngine:
         counts[who, kernels.SOUGHT] = kernels.FRESH
         numbers[who, kernels.LEFT] = np.inf
         counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
+        if self.mixture is not None:
+            self.mixture.aim(self._mixed_parts(), who)
 
     def _asked(self, characters: npt.ArrayLike | None) -> IntArray:
         return self.characters if characters is None else self._checked(characters)
@@ -626,6 +712,8 @@ class LiveEngine:
         self._live.table[:, 11] = -1.0
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._gaze.reserve(places, self.libraries)
+        if self.mixture is not None:
+            self.mixture.reserve(places)
         for part in self._parts:
             part.live = ArrayHandle(self._live._replace(options=part.options))
         kernels.relink(self._body, self._crowd_handle)

@@ -118,8 +118,9 @@ class LiveWatch:
         table, counts, left = self.table, plans.counts, plans.numbers[:, playing.LEFT]
         status, fails = counts[:, playing.STATUS], counts[:, playing.FAILS]
         going = status == playing.GOING
-        # a character without a time for its next plan plays a plan that leads to the goal, or all of a search's path
-        on_its_way = np.isinf(left) | np.isinf(plans.numbers[:, playing.READY])
+        # a character without a time for its next plan plays a plan that leads to the goal, or all of a search's path,
+        # unless it is in a throng, where nothing is played
+        on_its_way = np.isinf(left) | (np.isinf(plans.numbers[:, playing.READY]) & np.isfinite(plans.until))
         nearer = going & (on_its_way | (left < table[:, _BEST] - _NEARER))
         table[nearer, _BEST], table[nearer, _SINCE], table[nearer, _TOLD_STUCK] = left[nearer], now, 0.0
         table[going & (fails == 0), _TOLD_BLOCKED] = 0.0

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gaitway.core.errors import TreeError
 from gaitway.scene.plan_options import SPEED_SPREAD
+
+
+Dynamics = Literal["mixed", "clips", "crowd"]
+"""How live people get past one another: by plans of clips where it is open and by local dynamics where it is dense, by
+clips alone, or by local dynamics wherever there is a way on the floor."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,16 @@ class LiveOptions:
     speed_spread: float = SPEED_SPREAD
     """Standard deviation of people's own speeds over what their speed says, drawn by seed; 0: all are alike. They are
     one of few speeds, since each takes memory of its own."""
+    dynamics: Dynamics = "mixed"
+    """How people get past one another, see `Dynamics`. Characters that are not people are always on clips."""
     upper_body: bool = True
     """Whether characters look where they go and at one another, and stand in ways of their own."""
     threads: int | None = None
     """Number of threads that plan side by side; None for one for each core. Results are the same with any number."""
 
     def __post_init__(self) -> None:
+        if self.dynamics not in ("mixed", "clips", "crowd"):
+            raise TreeError(f"dynamics '{self.dynamics}' of live characters; write mixed, clips or crowd")
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
@@ -91,6 +100,8 @@ class LiveCounts:
     """Number of moves that were tested."""
     searches: int
     """Number of searches for characters that got no nearer to their goals."""
+    in_throng: int
+    """Number of people who are in the local dynamics now."""
     planning_ms: float
     """Time that planning took in the latest step [ms]."""
     planning_cpu_ms: float

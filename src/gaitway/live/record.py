@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
 from gaitway.live.engine import LiveEngine
+from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.playing._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
 from gaitway.live.playing.arrays import library_of
 from gaitway.live.playing.looks import RecordedLooks
+from gaitway.motion.clip import Clip
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
 from gaitway.performing.upper_body.layers import LAYER
@@ -27,6 +29,10 @@ from gaitway.take.tracks import Track, assemble
 MINUTES = 5.0
 """Length of a record unless told otherwise [min]."""
 _LARGEST = 1e9
+_SAME_TIME = 1e-6
+"""Times that differ by less are equal [s]."""
+THRONG = "throng"
+"""Behaviour of people in a throng."""
 """Largest number in a record."""
 
 
@@ -49,6 +55,8 @@ class LiveRecord:
         self._crowd, self._seconds, self._name = crowd, 60.0 * minutes, name
         self._chunks: deque[FloatArray] = deque()
         self._looks = RecordedLooks(self._seconds)
+        if crowd.mixture is not None:
+            crowd.mixture.record = DenseRecord(self._seconds)
         crowd.watch(self._note)
         crowd.watch_looks(self._looks.note)
 
@@ -70,13 +78,19 @@ class LiveRecord:
         begin = end - (self._seconds if seconds is None else float(seconds))
         rows = self.rows()
         begin = max(begin, float(rows[:, LOG_TIME].min(initial=end)), self._crowd.start_time)
+        dense = self._dense(begin, fps)
+        if self._crowd.mixture is not None and self._crowd.mixture.record is not None:
+            begin = max(begin, self._crowd.mixture.record.since)
         if not (len(rows) and end > begin):
             raise TakeError("nothing was played that a take could be made of; step the crowd first")
         order = np.lexsort((rows[:, LOG_TIME], rows[:, LOG_LIFE], rows[:, LOG_WHO]))
         rows = rows[order]
         cuts = np.flatnonzero((np.diff(rows[:, [LOG_WHO, LOG_LIFE]], axis=0) != 0.0).any(axis=1)) + 1
         parts = np.split(rows, cuts)
-        found = [(part, self._track(part, begin, end)) for part in parts]
+        found = []
+        for part in parts:
+            shown = dense.get((int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])), [])
+            found.append((part, self._track(part, begin, end, shown)))
         tracks = [track for _, track in found if track is not None]
         people = [(int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])) for part, track in found if track is not None]
         told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
@@ -141,8 +155,24 @@ class LiveRecord:
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
             self._chunks.popleft()
 
-    def _track(self, rows: FloatArray, begin: float, end: float) -> Track | None:
-        """Return what one character did between two times [s], or None."""
+    def _dense(self, begin: float, fps: float) -> dict[tuple[int, int], list[tuple[float, Clip]]]:
+        """Return what was shown of characters in a throng from a time on [s], as clips by number and life."""
+        mixture = self._crowd.mixture
+        if mixture is None or mixture.record is None:
+            return {}
+        return mixture.record.clips(mixture.skeletons, fps, begin)
+
+    def _track(
+        self, rows: FloatArray, begin: float, end: float, shown: Sequence[tuple[float, Clip]] = ()
+    ) -> Track | None:
+        """Return what one character did between two times [s], or None.
+
+        Args:
+            rows: steps of the character.
+            begin: first time.
+            end: last time.
+            shown: what was shown of it in a throng in place of its steps: times [s] and clips, in order.
+        """
         gone = rows[rows[:, LOG_ACTION] == GONE, LOG_TIME]
         stop = min(end, float(gone.min(initial=end)))
         steps = rows[(rows[:, LOG_ACTION] != GONE) & (rows[:, LOG_TIME] < stop)]
@@ -154,25 +184,67 @@ class LiveRecord:
         library = self._crowd.libraries[int(library_of(self._crowd.libraries, numbers[:1])[0])]
         prepared, actions = library.prepared, (numbers - library.first_action).tolist()
         clips = tuple(prepared.library.clips[prepared.table.clips[a]] for a in actions)
-        starts = np.maximum(steps[:, LOG_TIME], begin)
-        if stop <= starts[0]:
-            return None
-        origins = np.array([clip.planar_path()[0] for clip in clips])
         who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
-        count, speeds = len(steps), prepared.speeds[actions]
+        origins = np.array([clip.planar_path()[0] for clip in clips])
+        poses = planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins))
+        pieces = _pieces(steps[:, LOG_TIME], begin, stop, [(time, time + clip.duration) for time, clip in shown])
+        if not pieces:
+            return None
+        own = [piece.step >= 0 for piece in pieces]
         return Track(
             name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
-            clips=clips,
-            starts=starts - begin,
-            offsets=(starts - steps[:, LOG_TIME]) * speeds,
-            speeds=speeds,
-            poses=planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins)),
-            heights=np.zeros(count),
-            blends=np.zeros(count),
-            behaviors=tuple(prepared.actions.names[a] for a in actions),
+            clips=tuple(clips[p.step] if p.step >= 0 else shown[p.shown][1] for p in pieces),
+            starts=np.array([p.start - begin for p in pieces]),
+            offsets=np.array([(p.start - p.since) * (prepared.speeds[actions[p.step]] if p.step >= 0 else 1.0)
+                              for p in pieces]),
+            speeds=np.array([float(prepared.speeds[actions[p.step]]) if p.step >= 0 else 1.0 for p in pieces]),
+            poses=np.array([poses[p.step] if p.step >= 0 else np.zeros(3) for p in pieces]),
+            heights=np.zeros(len(pieces)),
+            blends=np.zeros(len(pieces)),
+            behaviors=tuple(prepared.actions.names[actions[p.step]] if p.step >= 0 else THRONG for p in pieces),
             end=stop - begin,
-            radius=self._crowd.options.radius,
-        )
+            radius=self._crowd.options.radius if all(own) else None,
+        )  # fmt: skip
+
+
+class _Piece(NamedTuple):
+    """A time of a track that one clip fills."""
+
+    start: float
+    """Time at which it begins [s]."""
+    since: float
+    """Time at which the clip would begin [s]."""
+    step: int
+    """Number of the step, or -1 for what was shown in a throng."""
+    shown: int
+    """Number of what was shown in a throng, or -1."""
+
+
+def _pieces(
+    times: FloatArray, begin: float, stop: float, spans: Sequence[tuple[float, float]]
+) -> list[_Piece]:
+    """Return the times that steps fill, and those between of which it is known what was shown in a throng.
+
+    Args:
+        times: times at which steps begin [s]; (N,).
+        begin: first time [s].
+        stop: last time [s].
+        spans: first and last time of what was shown in a throng [s], in order.
+    """
+    ends = np.append(times[1:], np.inf)
+    out = list[_Piece]()
+    at = max(begin, float(min([times[0], *(first for first, _ in spans)])))
+    while at < stop - _SAME_TIME:
+        inside = next((k for k, (low, high) in enumerate(spans) if low <= at + _SAME_TIME < high - _SAME_TIME), None)
+        if inside is not None:
+            out.append(_Piece(at, spans[inside][0], -1, inside))
+            at = spans[inside][1]
+            continue
+        step = max(int(np.searchsorted(times, at + _SAME_TIME, side="right")) - 1, 0)
+        out.append(_Piece(at, float(times[step]), step, -1))
+        later = [low for low, _ in spans if low > at + _SAME_TIME]
+        at = min([float(ends[step]), *later])
+    return out
 
 
 def _usual_name(library: str, who: int, life: int) -> str:

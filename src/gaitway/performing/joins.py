@@ -34,6 +34,8 @@ _SAME = np.radians(0.2)
 """Largest difference of joints that count as equal [rad]."""
 _SAME_TIME = 1e-6
 """Largest difference of times of a clip that goes on at another speed [s]."""
+_AMID = 0.02
+"""Time before its end at which a clip counts as left in its midst [s]."""
 _TOE_S = 0.15
 """Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""
 _LEVEL = 0.002
@@ -65,7 +67,11 @@ def _torn(take: Take) -> IntArray:
     first = set(take.rows.tolist())
     table = take.segments
     left = table.offset[:-1] + table.speed[:-1] * np.diff(table.start)
-    goes_on = np.append(False, (table.clip[1:] == table.clip[:-1]) & (np.abs(table.offset[1:] - left) < _SAME_TIME))
+    same = (table.clip[1:] == table.clip[:-1]) & (np.abs(table.offset[1:] - left) < _SAME_TIME)
+    # a clip that is left before its end, or begins in its midst, was led on where it was played
+    lengths = np.array([clip.duration for clip in take.clips])[table.clip[:-1]]
+    amid = (left < lengths - _AMID) | (table.offset[1:] > _AMID)
+    goes_on = np.append(False, same | amid)
     for s in range(len(out)):
         if s not in first and not goes_on[s]:
             pair = (int(take.segments.clip[s - 1]), int(take.segments.clip[s]))

@@ -64,6 +64,7 @@ def begin_bodies(
     *,
     velocities: npt.ArrayLike | None = None,
     styles: IntArray | None = None,
+    phases: npt.ArrayLike | None = None,
     seed: int = 0,
 ) -> BodyState:
     """Return bodies that stand, or have walked for a while.
@@ -74,6 +75,7 @@ def begin_bodies(
         headings: which way trunks face [rad]; (N,).
         velocities: in the world [m/s]; (N, 2). None stands.
         styles: style of each (N,); None draws them.
+        phases: where each is in its stride, 0 to 1, from one strike of the left foot to the next (N,); None draws them.
         seed: draws styles and phases.
 
     Raises:
@@ -90,7 +92,8 @@ def begin_bodies(
         raise CrowdError(f"velocities {speed.shape} of {count} people; give two finite numbers for each")
     path = np.column_stack([place, facing])
     feet = np.zeros((count, _feet_kernels.STATE_COLUMNS))
-    feet[:, _feet_kernels.PHASE] = rng.random(count)
+    drawn_phases = rng.random(count)
+    feet[:, _feet_kernels.PHASE] = drawn_phases if phases is None else np.asarray(phases, dtype=np.float64) % 1.0
     feet[:, _feet_kernels.IDLE] = 20.0 * rng.random(count)
     state = BodyState(
         space=space,

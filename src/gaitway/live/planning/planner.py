@@ -215,6 +215,18 @@ class LivePlanner:
         wall, own = clock.perf_counter() - began, clock.thread_time() - processor
         return Spent(1e3 * wall, 1e3 * own + self._helped, 1e3 * own - self._shared)
 
+    def install_path(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], me: int,
+        actions: IntArray,
+    ) -> int:  # fmt: skip
+        """Let a character play some actions after its fixed steps, see `install`; return how many are free, or 0."""
+        return int(
+            install(
+                self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live, me,
+                read_only(actions),
+            )
+        )  # fmt: skip
+
     def state(self, crowd: CrowdArrays) -> dict[str, Any]:
         """Return what `restore` needs besides `routes.lengths`, as plain values."""
         return {

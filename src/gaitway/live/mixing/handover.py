@@ -1,0 +1,127 @@
+"""Hand-overs of bodies between clips and the dynamics: what differs at that moment dies away, and feet stay planted.
+
+The difference of the two poses is added to the one that takes over, and decays. Feet are led apart from that: a foot
+that rests keeps its place and its direction until it is lifted, and what it differs by decays while it swings.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.archives import Arrays
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.motion.anatomy import pole_direction
+from gaitway.motion.blending import ease
+from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, set_limb, two_bone
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import Skeleton
+
+BLEND = 0.45
+"""Time over which the difference of two poses dies away [s]."""
+_SWING = 0.3
+"""Time of a swing over which what a foot differs by dies away [s]."""
+_LEGS = (LEFT_LEG, RIGHT_LEG)
+_COLUMNS = ("slots", "ages", "roots", "turns", "feet", "foot_turns", "shares")
+
+
+class HandOvers:
+    """Bodies of one skeleton that were handed over lately. This class is **mutable**.
+
+    Attributes:
+        skeleton: their skeleton.
+        slots: numbers in the engine; (M,).
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        """Make it without bodies."""
+        count = len(skeleton)
+        self.skeleton = skeleton
+        self.slots: IntArray = np.empty(0, np.int64)
+        self.ages: FloatArray = np.empty(0)
+        self.roots: FloatArray = np.empty((0, 3))
+        self.turns: FloatArray = np.empty((0, count, 3))
+        self.feet: FloatArray = np.empty((0, 2, 3))
+        self.foot_turns: FloatArray = np.empty((0, 2, 3))
+        self.shares: FloatArray = np.empty((0, 2))
+        self._ankles = np.array([skeleton.roles[chain[2]] for chain in _LEGS])
+
+    def begin(
+        self, slots: IntArray, roots: FloatArray, turns: FloatArray, new_roots: FloatArray, new_turns: FloatArray
+    ) -> None:
+        """Hand bodies over from poses that are shown to others; (N, 3) root positions and (N, J, 4) rotations each."""
+        self.drop(slots)
+        at, world = forward_kinematics(self.skeleton, roots, turns)
+        new_at, new_world = forward_kinematics(self.skeleton, new_roots, new_turns)
+        ankles, count = self._ankles, len(slots)
+        apart = rotations.multiply(world[:, ankles], rotations.conjugate(new_world[:, ankles]))
+        rows = {
+            "slots": slots,
+            "ages": np.zeros(count),
+            "roots": roots - new_roots,
+            "turns": rotations.to_rotation_vector(rotations.multiply(turns, rotations.conjugate(new_turns))),
+            "feet": at[:, ankles] - new_at[:, ankles],
+            "foot_turns": rotations.to_rotation_vector(apart),
+            "shares": np.ones((count, 2)),
+        }
+        for name in _COLUMNS:
+            setattr(self, name, np.concatenate([getattr(self, name), rows[name]]))
+
+    def go_on(self, dt: float, down: BoolArray) -> None:
+        """Go on by a time [s]; `down` says what of the feet rests in the poses that took over (M, 6)."""
+        self.ages = self.ages + dt
+        rests = down.reshape(-1, 2, 3).any(axis=2)
+        self.shares = np.where(rests, self.shares, np.maximum(self.shares - dt / _SWING, 0.0))
+
+    def over(self) -> IntArray:
+        """Return the numbers of those whose difference has died away, and forget them."""
+        done = (self.ages >= BLEND) & (self.shares <= 0.0).all(axis=1)
+        out = self.slots[done]
+        if len(out):
+            self.drop(out)
+        return out
+
+    def drop(self, slots: IntArray) -> None:
+        """Forget bodies."""
+        keep = ~np.isin(self.slots, slots)
+        if not keep.all():
+            for name in _COLUMNS:
+                setattr(self, name, getattr(self, name)[keep])
+
+    def shown(self, roots: FloatArray, turns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what is shown now of poses that took over: root positions (M, 3) and local rotations (M, J, 4)."""
+        left = 1.0 - ease(np.minimum(self.ages / BLEND, 1.0))
+        new_roots = roots + left[:, None] * self.roots
+        local = rotations.multiply(rotations.from_rotation_vector(left[:, None, None] * self.turns), turns)
+        at, world = forward_kinematics(self.skeleton, roots, turns)
+        moved, turned = forward_kinematics(self.skeleton, new_roots, local)
+        share = ease(self.shares)
+        for k, chain in enumerate(_LEGS):
+            hip, knee, ankle = (self.skeleton.roles[role] for role in chain)
+            target = at[:, ankle] + share[:, k, None] * self.feet[:, k]
+            foot = rotations.multiply(
+                rotations.from_rotation_vector(share[:, k, None] * self.foot_turns[:, k]), world[:, ankle]
+            )
+            pole = rotations.rotate(turned[:, hip], pole_direction(self.skeleton, chain))
+            upper, lower = two_bone(
+                moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
+            )
+            set_limb(local, turned, self.skeleton.parents.tolist(), (hip, knee, ankle), (upper, lower, foot))
+        return new_roots, rotations.normalize(local)
+
+    def state(self) -> Arrays:
+        """Return what `restore` needs."""
+        return {name: getattr(self, name).copy() for name in _COLUMNS}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a saved state.
+
+        Raises:
+            ValueError: if it cannot be.
+        """
+        count = len(arrays["slots"])
+        for name in _COLUMNS:
+            now, found = getattr(self, name), np.array(arrays[name])
+            if found.shape != (count, *now.shape[1:]) or not (np.abs(found.astype(np.float64)) < 1e7).all():
+                raise ValueError("bodies of a throng that cannot be")
+            setattr(self, name, found.astype(now.dtype))

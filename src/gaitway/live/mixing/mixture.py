@@ -1,0 +1,764 @@
+"""Live characters who change between clips and local dynamics as it gets dense and opens again.
+
+People in the dynamics keep their numbers in the engine. There they are neither played nor planned for; the place where
+they are and will soon be is reserved anew in each step, so that planners of clips keep clear of it. To the dynamics,
+characters on clips are neighbours whose velocity is known. Who comes too near to people in the dynamics joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core import rotations
+from gaitway.core.archives import Arrays
+from gaitway.core.array_handle import ArrayHandle
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.errors import CrowdError
+from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
+from gaitway.live.mixing import rules
+from gaitway.live.mixing._mixing_kernels import keep_places
+from gaitway.live.mixing.bodies import ThrongBodies, leg_distance
+from gaitway.live.mixing.handover import HandOvers
+from gaitway.live.mixing.recording import DenseRecord
+from gaitway.live.mixing.simulation import LiveSimulation
+from gaitway.live.options import Dynamics
+from gaitway.live.planning.planner import LivePlanner
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live.playing._playing_kernels import LiveArrays
+from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
+from gaitway.live.playing.bodies import rest_actions
+from gaitway.motion.skeleton import Skeleton
+from gaitway.tree.building.default_moves import gaits
+from gaitway.world.world import World
+
+ClipPoses = Callable[[IntArray], tuple[FloatArray, FloatArray]]
+_SIGHT = 3.5
+"""Characters on clips matter to the dynamics that are so near to somebody in it [m]."""
+_SOON = 0.4
+"""Time ahead of the place that slow people reserve [s]."""
+_LEAST_STAY, _LEAST_AWAY = 2.0, 1.5
+"""Least times that people stay in the dynamics, and on clips after that unless somebody is beside them [s]."""
+_AT_PACE = 0.75
+"""Share of the speed of a gait from which on people go back to clips, or reserve a move of it."""
+_FAR_GOAL = 3.0
+"""People whose goals are nearer than this stay in the dynamics [m]."""
+_LIKE = 0.75
+"""Largest distance of legs at which people go back to clips, see `leg_distance` [rad]."""
+_STRAIGHT = 0.25
+"""Largest angle between trunk and way at which people go back to clips [rad]."""
+_DETOUR = 1.3
+"""Where special obstacles are, nobody joins whose way on the floor is longer than the one it has by this factor."""
+_REACH, _NEAREST, _LARGEST = 0.6, 0.1, 0.4
+"""Share of the tolerance at which people have arrived, and the range of that [m]."""
+_FAR, _NEAR = 0.85, 0.5
+"""Distances of the next person at which arms begin to be tucked and are tucked wholly [m]."""
+_APART = 0.5
+"""Distance between the parts of a long body [m]."""
+_STANDS = 0.12
+"""Speed below which somebody stands [m/s]."""
+_THREADS = 4
+(_X, _Y, _HEADING, _VX, _VY, _KNOWN, _OPEN_SINCE, _JOINED, _AWAY_UNTIL, _NO_FLOOR) = range(10)
+"""Columns of `LiveMixture._numbers`: place [m], heading [rad] and velocity [m/s] at the latest step; 1 once these
+are known; since when it has been open around [s]; when it joined the dynamics; until when it stays on clips
+[s]; and whether there is no way to its goal on the floor."""
+_COLUMNS = 10
+
+
+class EngineParts(NamedTuple):
+    """What a mixture sees of the engine."""
+
+    body: ArrayHandle[BodyArrays]
+    crowd: ArrayHandle[CrowdArrays]
+    live: ArrayHandle[LiveArrays]
+    libraries: Sequence[LiveLibrary]
+    planners: Sequence[LivePlanner]
+    own_live: Sequence[ArrayHandle[LiveArrays]]
+    """The arrays with the options of each library."""
+    world: World
+    time: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """What a mixture needs to know of a library."""
+
+    space: LocomotionSpace | None
+    """Its gaits by velocity; None for a library that is not of people."""
+    group: int
+    """Number of its skeleton."""
+    speed: float
+    """Speed of its gait [m/s]."""
+    rest: int
+    """Action that stands, by its number in the crowd."""
+    walk: int
+    """Action that walks straight on."""
+    stop: int
+    """Action that stops; -1 where there is none."""
+    along: FloatArray
+    """How far ahead of the root the parts of a body are that the dynamics see [m]; (P,)."""
+
+
+class LiveMixture:
+    """The throng of a live crowd. This class is **mutable**; results depend on the calls alone.
+
+    Attributes:
+        mode: "mixed": by density; "crowd": all who can.
+        record: what was shown of people in the throng; None where nothing is recorded.
+    """
+
+    def __init__(self, mode: Dynamics, seed: int) -> None:
+        """Make it for an engine without characters.
+
+        Args:
+            mode: see the attribute.
+            seed: seed of what differs between people.
+        """
+        self.mode, self._seed = mode, seed
+        self.record: DenseRecord | None = None
+        self._simulation: LiveSimulation | None = None
+        self._kinds: list[_Kind] = []
+        self._spaces: dict[int, LocomotionSpace] = {}
+        self._bodies: list[ThrongBodies] = []
+        self._blends: list[HandOvers] = []
+        self._walks: BoolArray = np.zeros(0, np.bool_)
+        self._numbers: FloatArray = np.zeros((0, _COLUMNS))
+        self._next_look = -np.inf
+        self._shown: list[tuple[IntArray, FloatArray, FloatArray, BoolArray]] = []
+
+    # what one can ask
+
+    @property
+    def walkers(self) -> IntArray:
+        """Numbers of the characters in the dynamics, ascending; (N,)."""
+        return np.flatnonzero(self._walks)
+
+    @property
+    def shows_any(self) -> bool:
+        """Whether poses of anybody are not those of clips."""
+        return any(len(slots) for slots, _, _, _ in self._shown)
+
+    def walks(self, slots: IntArray) -> BoolArray:
+        """Return which characters are in the dynamics; (N,)."""
+        out = np.zeros(len(slots), np.bool_)
+        known = slots < len(self._walks)
+        out[known] = self._walks[slots[known]]
+        return out
+
+    @property
+    def skeletons(self) -> dict[int, Skeleton]:
+        """Skeletons of those who can be in the throng, by number."""
+        return {k: bodies.space.rig.skeleton for k, bodies in enumerate(self._bodies)}
+
+    def in_the_way(self, slot: int) -> list[int] | None:
+        """Return who is in the way of somebody in the dynamics, then of that one and so on; None for one on clips."""
+        simulation = self._simulation
+        if simulation is None or not self.walks(np.array([slot]))[0]:
+            return None
+        row = int(simulation.rows_of(np.array([slot]))[0])
+        return [int(simulation.slots[k]) for k in simulation.chain_of(row)]
+
+    def velocities(self, slots: IntArray) -> FloatArray:
+        """Return the velocities of characters over the latest step [m/s]; (N, 2)."""
+        out = np.zeros((len(slots), 2))
+        known = slots < len(self._numbers)
+        out[known] = self._numbers[slots[known]][:, [_VX, _VY]]
+        return out
+
+    def overlay(
+        self, slots: IntArray, group: int, roots: FloatArray, turns: FloatArray, looks: FloatArray | None,
+        joints: IntArray,
+    ) -> IntArray:  # fmt: skip
+        """Write what is shown of people in the throng over the poses of clips.
+
+        Args:
+            slots: characters, all of one skeleton; (N,).
+            group: number of that skeleton, see `group_of`.
+            roots: root positions [m]; (N, 3).
+            turns: local rotations; (N, J, 4).
+            looks: turns of joints by gaze; (N, P, 4); None for none.
+            joints: these joints, or -1; (P,).
+
+        Returns:
+            The rows that were written.
+        """
+        if not 0 <= group < len(self._shown) or not len(self._shown[group][0]):
+            return np.empty(0, np.int64)
+        shown, own_roots, own_turns, _ = self._shown[group]
+        rows = _rows_in(shown, slots)
+        out = np.flatnonzero(rows >= 0)
+        roots[out], turns[out] = own_roots[rows[out]], own_turns[rows[out]]
+        if looks is not None and len(out):
+            for part, joint in enumerate(joints.tolist()):
+                if joint >= 0:
+                    turns[out, joint] = rotations.multiply(turns[out, joint], looks[out, part])
+        return out
+
+    def group_of(self, library: int) -> int:
+        """Return the number of the skeleton of a library, or -1 if nobody of it can be in a throng."""
+        return self._kinds[library].group if library < len(self._kinds) else -1
+
+    # what one can change
+
+    def add_libraries(self, libraries: Sequence[LiveLibrary]) -> None:
+        """Learn of libraries that were added."""
+        for library in libraries[len(self._kinds) :]:
+            self._kinds.append(self._kind(library))
+
+    def reserve(self, places: int) -> None:
+        """Make room for a number of characters."""
+        if places > len(self._walks):
+            self._walks = longer(self._walks, places)
+            fresh = longer(self._numbers, places)
+            fresh[len(self._numbers) :, _AWAY_UNTIL] = -np.inf
+            self._numbers = fresh
+
+    def begin(self, slots: IntArray) -> None:
+        """Learn of new characters."""
+        self._numbers[slots] = 0.0
+        self._numbers[slots, _AWAY_UNTIL] = -np.inf
+        self._numbers[slots, _KNOWN] = 0.0
+        self._next_look = -np.inf
+
+    def remove(self, slots: IntArray) -> None:
+        """Forget characters that are taken out."""
+        self._walks[slots] = False
+        self._numbers[slots, _KNOWN] = 0.0
+        for some in (*self._bodies,):
+            some.leave(slots)
+        for blend in self._blends:
+            blend.drop(slots)
+        if self._simulation is not None:
+            rows = np.flatnonzero(np.isin(self._simulation.slots, slots))
+            if len(rows):
+                self._simulation.leave(rows)
+
+    def aim(self, parts: EngineParts, slots: IntArray) -> None:
+        """Learn of new goals of characters."""
+        self._numbers[slots, _AWAY_UNTIL] = -np.inf
+        self._next_look = -np.inf
+        own = slots[self.walks(slots)]
+        simulation = self._simulation
+        if simulation is None or not len(own):
+            return
+        rows, numbers = simulation.rows_of(own), parts.crowd.value.numbers[own]
+        goals, reaches = numbers[:, [playing.GOAL_X, playing.GOAL_Y]], _reaches(numbers[:, playing.TOLERANCE])
+        floor = np.isfinite(simulation.ways(simulation.positions[rows], goals, reaches))
+        simulation.aim(rows[floor], goals[floor], reaches[floor])
+        simulation.stop(rows[~floor])
+        self._numbers[own, _NO_FLOOR] = ~floor
+        self._keep(parts, own)
+
+    def set_world(self, parts: EngineParts) -> None:
+        """Learn of another world."""
+        if self._simulation is not None:
+            self._simulation.set_place(parts.world)
+            self._numbers[:, _AWAY_UNTIL] = -np.inf
+            self.aim(parts, self.walkers)
+
+    def step(
+        self, parts: EngineParts, dt: float, clip_roots: ClipPoses,
+        clip_poses: ClipPoses, play: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """Go on by a time that ends now.
+
+        Args:
+            parts: the engine, whose characters on clips are played up to now.
+            dt: time since the last call [s].
+            clip_roots: returns root positions (N, 3) and headings (N,) of characters on clips.
+            clip_poses: returns root positions (N, 3) and local rotations (N, J, 4) of characters on clips that share a
+                skeleton, without their gaze.
+            play: plays the characters whose steps are over.
+        """
+        if parts.world.terrain is not None:
+            return
+        crowd = parts.crowd.value
+        there = np.flatnonzero(crowd.counts[:, playing.STATUS] != playing.EMPTY)
+        if not len(there):
+            return
+        clips = there[~self._walks[there]]
+        self._note_clips(clips, clip_roots, dt)
+        if parts.time >= self._next_look - 1e-9:
+            self._next_look = parts.time + rules.LOOK_EVERY
+            self._look(parts, there, clip_poses)
+            clips = there[~self._walks[there]]
+        walkers = self.walkers
+        if self._simulation is not None and len(walkers):
+            self._guide(parts, clips)
+            self._simulation.step(dt)
+            self._move(parts, walkers, dt)
+            self._leave(parts, walkers, play, clip_poses)
+            self._keep(parts, self.walkers)
+        self._blend(parts, dt, clip_poses)
+        self._note(parts)
+
+    # saving
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return values and arrays that `restore` needs."""
+        values: dict[str, Any] = {"next_look": max(self._next_look, -1e9), "simulation": None}
+        arrays: Arrays = {"walks": self._walks.copy(), "numbers": self._numbers.copy()}
+        if self._simulation is not None:
+            own, tables = self._simulation.state()
+            values["simulation"] = own
+            arrays |= {f"simulation_{name}": table for name, table in tables.items()}
+        for k, bodies in enumerate(self._bodies):
+            arrays |= {f"bodies{k}_{name}": table for name, table in bodies.state().items()}
+        for k, blend in enumerate(self._blends):
+            arrays |= {f"blend{k}_{name}": table for name, table in blend.state().items()}
+        if self.record is not None:
+            arrays |= {f"record_{name}": table for name, table in self.record.state().items()}
+        return values, arrays
+
+    def restore(self, parts: EngineParts, values: Mapping[str, Any], arrays: Arrays, clip_poses: ClipPoses) -> None:
+        """Go on from the state of a mixture of the same libraries and world.
+
+        Raises:
+            ValueError: if the state cannot be that of such a mixture.
+        """
+
+        def those(prefix: str) -> Arrays:
+            return {name[len(prefix) :]: table for name, table in arrays.items() if name.startswith(prefix)}
+
+        self.add_libraries(parts.libraries)
+        places = len(parts.crowd.value.until)
+        walks, numbers = np.array(arrays["walks"], np.bool_), np.array(arrays["numbers"], np.float64)
+        if walks.shape != (places,) or numbers.shape != (places, _COLUMNS):
+            raise ValueError("a throng of other characters")
+        self._walks, self._numbers, self._simulation = walks, numbers, None
+        self._next_look = float(values["next_look"])
+        status = parts.crowd.value.counts[:, playing.STATUS]
+        if (walks & (status == playing.EMPTY)).any():
+            raise ValueError("people in a throng who are not there")
+        if values["simulation"] is not None:
+            self._simulation = LiveSimulation(parts.world, self._seed, parts.time)
+            self._simulation.restore(dict(values["simulation"]), those("simulation_"), parts.time)
+        inside = np.empty(0, np.int64)
+        for k, (bodies, blend) in enumerate(zip(self._bodies, self._blends, strict=True)):
+            bodies.restore(those(f"bodies{k}_"))
+            blend.restore(those(f"blend{k}_"))
+            inside = np.concatenate([inside, bodies.slots])
+            if not np.isin(blend.slots, np.flatnonzero(status != playing.EMPTY)).all():
+                raise ValueError("people in a throng who are not there")
+        simulated = np.empty(0, np.int64) if self._simulation is None else self._simulation.slots
+        own = simulated if self._simulation is None else simulated[~self._simulation.guided]
+        if not (np.sort(inside).tolist() == np.sort(own).tolist() == np.flatnonzero(walks).tolist()):
+            raise ValueError("bodies of a throng that belong to nobody")
+        if not np.isin(simulated, np.flatnonzero(status != playing.EMPTY)).all():
+            raise ValueError("people in a throng who are not there")
+        if self.record is not None and any(name.startswith("record_") for name in arrays):
+            joints = {k: len(bodies.space.rig.skeleton) for k, bodies in enumerate(self._bodies)}
+            self.record.restore(those("record_"), joints)
+        self._keep(parts, self.walkers)
+        self._blend(parts, 0.0, clip_poses)
+
+    # inside
+
+    def _kind(self, library: LiveLibrary) -> _Kind:
+        table, first = library.prepared.table, library.first_action
+        rest = int(rest_actions(library.prepared)[0]) + first
+        try:
+            space = locomotion_space(library.prepared.library)
+        except CrowdError:
+            space = None
+        ways = gaits(table)
+        if space is not None and space.rig.skeleton != library.prepared.library.skeleton:
+            space = None
+        long = max(library.extent.resting, 0.3)
+        parts = max(int(np.ceil((2.0 * long - _APART) / _APART)), 1) if space is None else 1
+        along = _APART * (np.arange(parts) - 0.5 * (parts - 1))
+        if not ways or space is None:
+            return _Kind(None, -1, 1.0, rest, rest, -1, along)
+        state = ways[0].state
+        ordinary = (table.kind < 0) & (table.start_state == state)
+        ahead, durations = table.moves[:, 0], library.body.durations
+        loops = ordinary & (table.end_state == state) & (np.abs(table.moves[:, 2]) < 0.05) & (ahead > 0.3)
+        stops = ordinary & table.rest[table.end_state]
+        if not loops.any() or not stops.any():
+            return _Kind(None, -1, 1.0, rest, rest, -1, along)
+        costs = library.prepared.actions.costs
+        walk = int(np.argmin(np.where(loops, costs / np.where(loops, ahead, 1.0), np.inf)))
+        stop = int(np.argmin(np.where(stops, costs, np.inf)))
+        group = next((k for k, b in enumerate(self._bodies) if b.space is space or _alike(b.space, space)), -1)
+        if group < 0:
+            group = len(self._bodies)
+            self._bodies.append(ThrongBodies(space))
+            self._blends.append(HandOvers(space.rig.skeleton))
+        speed = float(ahead[walk] / durations[walk])
+        return _Kind(self._bodies[group].space, group, speed, rest, walk + first, stop + first, along)
+
+    def _note_clips(
+        self, clips: IntArray, clip_roots: ClipPoses, dt: float
+    ) -> None:
+        """Note where characters on clips are, and how fast they go."""
+        if not len(clips):
+            return
+        points, headings = clip_roots(clips)
+        numbers = self._numbers
+        before = numbers[clips][:, [_X, _Y]]
+        known = numbers[clips, _KNOWN] > 0.0
+        speeds = np.where(known[:, None], (points[:, :2] - before) / dt, 0.0)
+        size = np.hypot(*speeds.T)
+        speeds[size > 8.0] = 0.0
+        numbers[clips, _X], numbers[clips, _Y], numbers[clips, _HEADING] = points[:, 0], points[:, 1], headings
+        numbers[clips, _VX], numbers[clips, _VY], numbers[clips, _KNOWN] = speeds[:, 0], speeds[:, 1], 1.0
+
+    def _look(
+        self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses
+    ) -> None:
+        """Let people join who are in a throng, and note where it is open."""
+        crowd, numbers, time = parts.crowd.value, self._numbers, parts.time
+        walks = self._walks[there]
+        seen = rules.look(numbers[there][:, [_X, _Y]], walks)
+        calm = walks & rules.is_open(seen)
+        numbers[there, _OPEN_SINCE] = np.where(calm, np.minimum(numbers[there, _OPEN_SINCE], time), np.inf)
+        status, fails = crowd.counts[there, playing.STATUS], crowd.counts[there, playing.FAILS]
+        owners = library_of(parts.libraries, crowd.actions[there, -1])
+        can = np.array([kind.group >= 0 for kind in self._kinds])[owners] & ~walks
+        going = can & (status == playing.GOING)
+        if self.mode == "crowd":
+            wanted = going & (time >= numbers[there, _AWAY_UNTIL])
+        else:
+            beside = seen.nearest_walker < rules.BESIDE
+            wanted = going & rules.joins(seen, fails) & ((time >= numbers[there, _AWAY_UNTIL]) | (beside & (
+                numbers[there, _NO_FLOOR] == 0.0)))  # fmt: skip
+        simulation = self._simulation
+        if simulation is not None:
+            pressed = simulation.slots[simulation.pressed(rules.PRESSED)]
+            wanted |= can & (status == playing.THERE) & np.isin(there, pressed)
+        joining = there[wanted]
+        special = parts.body.value.special
+        busy = [bool(special[crowd.actions[me, f : max(x, f + 1)]].any()) for me, f, x in zip(
+            joining.tolist(), crowd.counts[joining, playing.FIRST].tolist(),
+            crowd.counts[joining, playing.FIXED].tolist(), strict=True)]  # fmt: skip
+        joining = joining[~np.array(busy, np.bool_)]
+        if len(joining):
+            self._join(parts, joining, clip_poses)
+
+    def _join(
+        self, parts: EngineParts, slots: IntArray, clip_poses: ClipPoses
+    ) -> None:
+        """Let characters on clips join the dynamics, if there is a way for them on the floor."""
+        crowd, numbers, time = parts.crowd.value, self._numbers, parts.time
+        if self._simulation is None:
+            self._simulation = LiveSimulation(parts.world, self._seed, time)
+        simulation = self._simulation
+        simulation.time = time
+        places, headings = numbers[slots][:, [_X, _Y]], numbers[slots, _HEADING]
+        goals = crowd.numbers[slots][:, [playing.GOAL_X, playing.GOAL_Y]]
+        reaches = _reaches(crowd.numbers[slots, playing.TOLERANCE])
+        there = crowd.counts[slots, playing.STATUS] == playing.THERE
+        ways = simulation.ways(places, goals, reaches)
+        fine = np.isfinite(ways) | there
+        if any(obstacle.kind not in ("solid", "passable") for obstacle in parts.world.obstacles):
+            left = crowd.numbers[slots, playing.LEFT]
+            straight = np.hypot(*(goals - places).T)
+            # where it is not known yet which way leads there, nobody is sure to need none of the special moves
+            known = np.where(np.isfinite(left), left, straight)
+            fine &= (ways <= _DETOUR * known + 2.0) | there
+        numbers[slots[~fine], _AWAY_UNTIL] = time + 3.0
+        numbers[slots[~fine], _NO_FLOOR] = 1.0
+        slots, places, headings, goals, reaches, there = (
+            some[fine] for some in (slots, places, headings, goals, reaches, there)
+        )
+        if not len(slots):
+            return
+        owners = library_of(parts.libraries, crowd.actions[slots, -1])
+        known = simulation.rows_of(slots)
+        fresh = np.flatnonzero(known < 0)
+        speeds = np.array([self._kinds[owner].speed for owner in owners.tolist()])
+        simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], np.zeros(len(fresh)))
+        rows = simulation.rows_of(slots)
+        velocities = numbers[slots][:, [_VX, _VY]]
+        simulation.guide(rows, places, headings, velocities)
+        simulation.let_walk(rows, velocities, goals, reaches, there)
+        groups = np.array([self._kinds[owner].group for owner in owners.tolist()])
+        for group in np.unique(groups).tolist():
+            own = np.flatnonzero(groups == group)
+            roots, turns = clip_poses(slots[own])
+            shown = self._shown_of(slots[own], group, roots, turns)
+            bodies = self._bodies[group]
+            bodies.join(slots[own], places[own], headings[own], velocities[own], shown[1], self._seed + int(slots[own][0]))
+            count = len(own)
+            self._blends[group].begin(slots[own], *shown, bodies.roots[-count:], bodies.turns[-count:])
+        self._walks[slots] = True
+        numbers[slots, _NO_FLOOR], numbers[slots, _JOINED] = 0.0, time
+        numbers[slots, _OPEN_SINCE] = np.inf
+        for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
+            crowd.counts[slots, column] = 0
+        self._keep(parts, slots)
+
+    def _guide(self, parts: EngineParts, clips: IntArray) -> None:
+        """Tell the dynamics where characters on clips are who are near."""
+        simulation, numbers = self._simulation, self._numbers
+        assert simulation is not None
+        walkers = simulation.positions[simulation.walkers]
+        tree = scipy.spatial.cKDTree(walkers)
+        if len(clips):
+            near = tree.query(numbers[clips][:, [_X, _Y]], distance_upper_bound=_SIGHT)[0] < np.inf
+            close = clips[near]
+            fresh = close[simulation.rows_of(close) < 0]
+            if len(fresh):
+                owners = library_of(parts.libraries, parts.crowd.value.actions[fresh, -1]).tolist()
+                counts = np.array([len(self._kinds[owner].along) for owner in owners])
+                slots = np.repeat(fresh, counts)
+                along = np.concatenate([self._kinds[owner].along for owner in owners])
+                speeds = np.repeat([self._kinds[owner].speed for owner in owners], counts)
+                simulation.enter(slots, numbers[slots][:, [_X, _Y]], numbers[slots, _HEADING], speeds, along)
+        rows = np.flatnonzero(simulation.guided)
+        if not len(rows):
+            return
+        slots = simulation.slots[rows]
+        headings = numbers[slots, _HEADING]
+        way = np.column_stack([np.cos(headings), np.sin(headings)])
+        places = numbers[slots][:, [_X, _Y]] + simulation.along[rows, None] * way
+        simulation.guide(rows, places, headings, numbers[slots][:, [_VX, _VY]])
+        present = tree.query(places, distance_upper_bound=_SIGHT)[0] < np.inf
+        there = parts.crowd.value.counts[slots, playing.STATUS] == playing.THERE
+        simulation.show(rows, present, there)
+
+    def _move(self, parts: EngineParts, walkers: IntArray, dt: float) -> None:
+        """Let bodies follow the dynamics, and note who has arrived."""
+        simulation, numbers, crowd = self._simulation, self._numbers, parts.crowd.value
+        assert simulation is not None
+        rows = simulation.rows_of(walkers)
+        places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
+        present = simulation.present
+        away = np.full(len(places), np.inf)
+        if present.sum() > 1:
+            here = np.flatnonzero(present)
+            away[here] = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
+        close = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
+        threads = min(numba.get_num_threads(), _THREADS)
+        for bodies in self._bodies:
+            own = simulation.rows_of(bodies.slots)
+            bodies.follow(places[own], headings[own], dt, close[own], threads)
+        numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
+        numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
+        numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
+        crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
+        going = crowd.counts[walkers, playing.STATUS] == playing.GOING
+        arrived = going & (simulation.arrived[rows] | simulation.gathered[rows])
+        arrived &= numbers[walkers, _NO_FLOOR] == 0.0
+        crowd.counts[walkers[arrived], playing.STATUS] = playing.THERE
+        parts.live.value.tally[playing.ARRIVALS] += int(arrived.sum())
+
+    def _keep(self, parts: EngineParts, walkers: IntArray) -> None:
+        """Reserve where people in the dynamics are and will soon be."""
+        if not len(walkers):
+            return
+        numbers, crowd = self._numbers, parts.crowd.value
+        owners = library_of(parts.libraries, crowd.actions[walkers, -1]).tolist()
+        kinds = [self._kinds[owner] for owner in owners]
+        speeds = np.hypot(numbers[walkers, _VX], numbers[walkers, _VY])
+        moves = np.array([float(np.hypot(*self._move_of(parts, kind))) for kind in kinds])
+        fast = speeds >= _AT_PACE * np.array([kind.speed for kind in kinds])
+        stands = (speeds < _STANDS) & (crowd.counts[walkers, playing.STATUS] == playing.THERE)
+        way = np.where(
+            speeds > _STANDS, np.arctan2(numbers[walkers, _VY], numbers[walkers, _VX]), numbers[walkers, _HEADING]
+        )
+        ahead = np.where(fast, moves, np.where(stands, 0.0, _SOON * speeds))
+        state = np.where(fast, 1.0, np.where(stands, -1.0, 0.0))
+        places = np.column_stack([numbers[walkers][:, [_X, _Y]], way, ahead, state])
+        keep_places(
+            parts.body, parts.crowd, read_only(np.ascontiguousarray(walkers)), read_only(places),
+            read_only(np.array([kind.rest for kind in kinds], np.int64)),
+            read_only(np.array([kind.walk for kind in kinds], np.int64)), parts.time,
+        )  # fmt: skip
+        for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
+            crowd.counts[walkers, column] = 0
+
+    def _move_of(self, parts: EngineParts, kind: _Kind) -> FloatArray:
+        library = parts.libraries[int(library_of(parts.libraries, np.array([kind.walk]))[0])]
+        out: FloatArray = library.prepared.table.moves[kind.walk - library.first_action, :2]
+        return out
+
+    def _leave(
+        self, parts: EngineParts, walkers: IntArray, play: Callable[[], None],
+        clip_poses: ClipPoses,
+    ) -> None:  # fmt: skip
+        """Let people go back to clips who have room around them, in the stride in which the clips go on."""
+        numbers, crowd, time = self._numbers, parts.crowd.value, parts.time
+        cut_off = numbers[walkers, _NO_FLOOR] > 0.0
+        stay = (time - numbers[walkers, _JOINED] < _LEAST_STAY) | (time - numbers[walkers, _OPEN_SINCE] < rules.CALM)
+        speeds = np.hypot(numbers[walkers, _VX], numbers[walkers, _VY])
+        going = crowd.counts[walkers, playing.STATUS] == playing.GOING
+        rests = cut_off & (speeds < _STANDS) & going
+        walks = going & ~stay & ~cut_off & (crowd.numbers[walkers, playing.LEFT] > _FAR_GOAL)
+        if self.mode == "crowd":
+            walks[:] = False
+        owners = library_of(parts.libraries, crowd.actions[walkers, -1])
+        gone = list[int]()
+        for k in np.flatnonzero(rests | walks).tolist():
+            kind, me = self._kinds[int(owners[k])], int(walkers[k])
+            body, row = self._body_of(me, kind.group)
+            heading = float(numbers[me, _HEADING])
+            if rests[k]:
+                self._stand(parts, me, kind, body.roots[row], heading)
+            elif not self._in_stride(parts, me, kind, body, row) or not self._set_out(
+                parts, me, int(owners[k]), body.roots[row], heading
+            ):
+                continue
+            gone.append(me)
+        if not gone:
+            return
+        slots = np.array(gone, np.int64)
+        handed = []
+        for group, bodies in enumerate(self._bodies):
+            rows = np.flatnonzero(np.isin(bodies.slots, slots))
+            if len(rows):
+                own = bodies.slots[rows]
+                handed.append((group, own, *self._shown_of(own, group, bodies.roots[rows], bodies.turns[rows])))
+                bodies.leave(own)
+        self._walks[slots] = False
+        numbers[slots, _AWAY_UNTIL] = time + _LEAST_AWAY
+        assert self._simulation is not None
+        self._simulation.let_guide(self._simulation.rows_of(slots))
+        play()
+        for group, own, roots, turns in handed:
+            self._blends[group].begin(own, roots, turns, *clip_poses(own))
+
+    def _in_stride(self, parts: EngineParts, me: int, kind: _Kind, body: ThrongBodies, row: int) -> bool:
+        """Return whether somebody walks straight on at its pace, with legs as the clips begin with."""
+        numbers = self._numbers[me]
+        speed = float(np.hypot(numbers[_VX], numbers[_VY]))
+        if speed < _AT_PACE * kind.speed or kind.stop < 0:
+            return False
+        turn = np.arctan2(numbers[_VY], numbers[_VX]) - numbers[_HEADING]
+        if abs(float(np.arctan2(np.sin(turn), np.cos(turn)))) > _STRAIGHT:
+            return False
+        return float(leg_distance(body.space, body.turns[row][None], self._first_pose(parts, kind)[None])[0]) < _LIKE
+
+    def _first_pose(self, parts: EngineParts, kind: _Kind) -> FloatArray:
+        library = parts.libraries[int(library_of(parts.libraries, np.array([kind.walk]))[0])]
+        name = library.prepared.table.clips[kind.walk - library.first_action]
+        out: FloatArray = library.prepared.library.clips[name].rotations[0]
+        return out
+
+    def _stand(self, parts: EngineParts, me: int, kind: _Kind, root: FloatArray, heading: float) -> None:
+        """Let somebody stand by a clip from now on."""
+        self._put(parts, me, kind.rest, kind.rest, root, heading)
+        parts.crowd.value.numbers[me, playing.READY] = parts.time
+
+    def _set_out(self, parts: EngineParts, me: int, library: int, root: FloatArray, heading: float) -> bool:
+        """Let somebody walk on by clips from now on, if the first moves are free up to a stop."""
+        kind, crowd = self._kinds[library], parts.crowd.value
+        self._put(parts, me, kind.walk, kind.rest, root, heading)
+        taken = parts.planners[library].install_path(
+            parts.body, parts.crowd, parts.own_live[library], me, np.array([kind.walk, kind.stop], np.int64)
+        )
+        if taken < 2:
+            return False
+        crowd.counts[me, playing.FIXED] = 2
+        crowd.numbers[me, playing.READY], crowd.numbers[me, playing.LEFT] = parts.time, np.inf
+        crowd.until[me] = parts.time
+        return True
+
+    def _put(self, parts: EngineParts, me: int, before: int, rest: int, root: FloatArray, heading: float) -> None:
+        """Write down that an action of somebody ends now."""
+        crowd = parts.crowd.value
+        for row in (0, -1):
+            crowd.steps[me, row, X], crowd.steps[me, row, Y] = root[0], root[1]
+            crowd.steps[me, row, COSINE], crowd.steps[me, row, SINE] = np.cos(heading), np.sin(heading)
+            crowd.steps[me, row, HEADING], crowd.steps[me, row, TIME] = heading, parts.time
+        crowd.steps[me, 0, TIME] -= float(parts.body.value.durations[before])
+        crowd.actions[me, 0], crowd.actions[me, -1] = before, rest
+        crowd.counts[me, [playing.FIRST, playing.COUNT, playing.FIXED]] = 0, 1, 1
+        crowd.until[me] = parts.time
+
+    def _body_of(self, slot: int, group: int) -> tuple[ThrongBodies, int]:
+        bodies = self._bodies[group]
+        return bodies, int(np.flatnonzero(bodies.slots == slot)[0])
+
+    def _blend(
+        self, parts: EngineParts, dt: float, clip_poses: ClipPoses
+    ) -> None:
+        """Let the differences of hand-overs die away, and work out what is shown."""
+        self._shown = []
+        for bodies, blend in zip(self._bodies, self._blends, strict=True):
+            slots, roots, turns, down = bodies.slots, bodies.roots, bodies.turns, bodies.down
+            back = blend.slots[~np.isin(blend.slots, slots)]
+            if len(back):
+                clip_root, clip_turn = clip_poses(back)
+                slots = np.concatenate([slots, back])
+                roots, turns = np.concatenate([roots, clip_root]), np.concatenate([turns, clip_turn])
+                down = np.concatenate([down, self._clip_contacts(parts, back)])
+            if len(blend.slots):
+                rows = _rows_in(slots, blend.slots)
+                blend.go_on(dt, down[rows])
+                some_roots, some_turns = blend.shown(roots[rows], turns[rows])
+                roots, turns = roots.copy(), turns.copy()
+                roots[rows], turns[rows] = some_roots, some_turns
+                blend.over()
+            self._shown.append((slots, roots, turns, down))
+
+    def _clip_contacts(self, parts: EngineParts, slots: IntArray) -> BoolArray:
+        """Return which parts of feet rest on the ground in the clips that characters play; (N, 6)."""
+        crowd = parts.crowd.value
+        out = np.zeros((len(slots), 6), np.bool_)
+        for k, me in enumerate(slots.tolist()):
+            first = int(crowd.counts[me, playing.FIRST])
+            action, start = int(crowd.actions[me, first]), float(crowd.steps[me, first, TIME])
+            library = parts.libraries[int(library_of(parts.libraries, np.array([action]))[0])]
+            own = action - library.first_action
+            clip = library.prepared.library.clips[library.prepared.table.clips[own]]
+            columns = self._bodies[self._kinds[library.number].group].space.rig.columns.ravel()
+            if clip.contacts is not None:
+                frame = round((parts.time - start) * clip.fps * float(library.prepared.speeds[own]))
+                row = clip.contacts[min(max(frame, 0), len(clip) - 1)]
+                out[k] = np.where(columns >= 0, row[np.maximum(columns, 0)], False)
+        return out
+
+    def _shown_of(
+        self, slots: IntArray, group: int, roots: FloatArray, turns: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what is shown of bodies whose poses are these, in the midst of a hand-over or not."""
+        blend = self._blends[group]
+        rows = np.flatnonzero(np.isin(blend.slots, slots))
+        if not len(rows):
+            return roots, turns
+        at = _rows_in(slots, blend.slots[rows])
+        all_roots, all_turns = np.tile(roots[at[0]], (len(blend.slots), 1)), np.tile(turns[at[0]], (len(blend.slots), 1, 1))
+        all_roots[rows], all_turns[rows] = roots[at], turns[at]
+        shown_roots, shown_turns = blend.shown(all_roots, all_turns)
+        roots, turns = roots.copy(), turns.copy()
+        roots[at], turns[at] = shown_roots[rows], shown_turns[rows]
+        return roots, turns
+
+    def _note(self, parts: EngineParts) -> None:
+        """Keep what is shown of the throng."""
+        if self.record is None or not self.record.due(parts.time):
+            return
+        lives = parts.crowd.value.counts[:, playing.LIFE]
+        for group, (slots, roots, turns, down) in enumerate(self._shown):
+            self.record.note(parts.time, group, np.column_stack([slots, lives[slots]]), roots, turns, down)
+
+
+def _reaches(tolerances: FloatArray) -> FloatArray:
+    """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
+    return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
+
+
+def _rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
+    """Return the rows of some numbers among others, -1 for those that are not there; (N,)."""
+    if not len(slots):
+        return np.full(len(wanted), -1)
+    order = np.argsort(slots, kind="stable")
+    rows = order[np.minimum(np.searchsorted(slots[order], wanted), len(slots) - 1)]
+    return np.where(slots[rows] == wanted, rows, -1)
+
+
+def _alike(some: LocomotionSpace, other: LocomotionSpace) -> bool:
+    """Return whether two spaces are of the same skeleton and gaits."""
+    return (
+        some.rig.skeleton == other.rig.skeleton
+        and some.names == other.names
+        and np.array_equal(some.velocities, other.velocities)
+        and np.array_equal(some.poses, other.poses)
+    )

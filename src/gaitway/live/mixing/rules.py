@@ -1,0 +1,72 @@
+"""Rules of a live throng: who joins the dynamics, and who goes back to clips. Pure functions of where people are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+
+AROUND = 2.0
+"""Density is the number of people within this distance, oneself included, over the area of that circle [m]."""
+DENSE, OPEN = 0.39, 0.17
+"""From this density on people on clips join [people/m2]: five in the circle; up to the other one they go back: two."""
+BESIDE = 1.3
+"""Somebody on clips joins who is so near to somebody in the dynamics [m]."""
+LOOK_EVERY = 0.2
+"""Time between two looks at densities [s]."""
+CALM = 1.0
+"""Time for which it must be open before people go back to clips [s]."""
+FAILURES, FAR = 3, 3.0
+"""Who has failed to find a plan so often joins, if others are no farther away than this [m]."""
+PRESSED = 1.0
+"""Time for which somebody is held up by one who stands on clips until that one joins and gives way [s]."""
+
+
+class ThrongLook(NamedTuple):
+    """What people have around them; (N,) each."""
+
+    density: FloatArray
+    """People within `AROUND`, over the area [people/m2]."""
+    nearest: FloatArray
+    """Distance of the nearest other one [m]."""
+    nearest_walker: FloatArray
+    """Distance of the nearest other one in the dynamics [m]."""
+
+
+def look(places: FloatArray, walks: BoolArray) -> ThrongLook:
+    """Return what people have around them.
+
+    Args:
+        places: x, y of everybody [m]; (N, 2).
+        walks: who is in the dynamics; (N,).
+    """
+    count = len(places)
+    far = np.full(count, np.inf)
+    if not count:
+        return ThrongLook(far, far, far)
+    tree = scipy.spatial.cKDTree(places)
+    there = tree.query_ball_point(places, AROUND, return_length=True)
+    nearest = tree.query(places, 2)[0][:, 1] if count > 1 else far
+    walker = far.copy()
+    own = np.flatnonzero(walks)
+    if len(own):
+        away, which = scipy.spatial.cKDTree(places[own]).query(places, min(2, len(own)))
+        away, which = away.reshape(count, -1), which.reshape(count, -1)
+        mine = own[which[:, 0]] == np.arange(count)
+        second = away[:, 1] if away.shape[1] > 1 else far
+        walker = np.where(mine, second, away[:, 0])
+    return ThrongLook(there / (np.pi * AROUND**2), nearest, walker)
+
+
+def joins(seen: ThrongLook, fails: IntArray) -> BoolArray:
+    """Return who among people on clips on their way joins the dynamics, given failures to plan in a row; (N,)."""
+    stuck = (fails >= FAILURES) & (seen.nearest < FAR)
+    return np.asarray((seen.density >= DENSE) | (seen.nearest_walker < BESIDE) | stuck)
+
+
+def is_open(seen: ThrongLook) -> BoolArray:
+    """Return who in the dynamics has room around; (N,)."""
+    return np.asarray((seen.density <= OPEN) & (seen.nearest > BESIDE + 0.4))
