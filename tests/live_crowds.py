@@ -51,8 +51,8 @@ def forest() -> Forest:
 
 
 def crowd_in(world: World = OPEN, **options: object) -> LiveEngine:
-    """Nobody yet."""
-    return LiveEngine(prepared_in(world), forest(), LiveOptions(**options))  # type: ignore[arg-type]
+    """Nobody yet; all on clips unless told otherwise."""
+    return LiveEngine(prepared_in(world), forest(), LiveOptions(**{"dynamics": "clips", **options}))  # type: ignore[arg-type]
 
 
 def boxes(seed: int, count: int, half: float = 8.0) -> World:

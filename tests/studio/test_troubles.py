@@ -35,7 +35,7 @@ def flat(points: np.ndarray) -> np.ndarray:
 
 def test_who_cannot_get_on_comes_first_and_all_are_named() -> None:
     assert listed((HIT, STUCK)) == [STUCK, HIT]
-    assert trouble_title(STUCK) == "ada is stuck"
+    assert trouble_title(STUCK) == "ada is stuck since 4 s"
     assert trouble_title(FAILED) == "zoe does not arrive"
     assert trouble_title(HIT) == "ada and ben collide · 2.0 s"
     assert summary((HIT, STUCK, FAILED), 3) == "1 stuck · 1 not arrived · 3 collisions"

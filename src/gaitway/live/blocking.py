@@ -35,6 +35,8 @@ class Blocker(NamedTuple):
     """Number of the character in the engine, or -1."""
     obstacle: int = -1
     """Number of the obstacle in the world, or -1."""
+    behind: tuple[int, ...] = ()
+    """Characters in the way of the one that blocks, each in the way of the one before."""
 
 
 def blocker_of(engine: LiveEngine, me: int) -> Blocker:
@@ -51,6 +53,9 @@ def blocker_of(engine: LiveEngine, me: int) -> Blocker:
         return Blocker(
             f"{OTHER_PART}; {found.reason}" if found else OTHER_PART, obstacle=found.obstacle if found else -1
         )
+    chain = None if engine.mixture is None else engine.mixture.in_the_way(me)
+    if chain:
+        return Blocker("{who} is in the way", chain[0], behind=tuple(chain[1:]))
     others = _others(crowd, me)
     room = np.array([library.apart(other) for other in engine.libraries])[engine.library_numbers(others)]
     away = np.hypot(*(crowd.steps[others, -1, :2] - goal).T) - room

@@ -15,6 +15,9 @@ from gaitway.live.roster import Roster
 _MOST_EVENTS = 100_000
 """Number of events that are kept for a caller that does not ask for them; older ones are dropped."""
 
+_NAMED = 3
+"""Most characters that are named besides the one that is in the way."""
+
 
 class EventLog:
     """Events of a crowd, by the ids and names of its characters. This class is **mutable**.
@@ -90,6 +93,9 @@ class EventLog:
         by = self._roster.id_in(blocker.character) if blocker.character >= 0 else -1
         obstacle = list(self._world.obstacles)[blocker.obstacle] if blocker.obstacle >= 0 else -1
         reason = blocker.reason.replace("{who}", f"'{self._roster.names[by]}'" if by >= 0 else "a character")
+        if blocker.behind:
+            chain = ", ".join(f"'{self._roster.names[self._roster.id_in(one)]}'" for one in blocker.behind[:_NAMED])
+            reason += f", and {chain} in the way of that one"
         event = kind(time=time, id=number, name=name, position=_point(place), reason=reason, by=by,
                      obstacle=obstacle, **more)  # fmt: skip
         self._events.append(event)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from gaitway.core.errors import GaitwayError
 from gaitway.core.warming import expect
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.libraries import AnyLibrary, neutral
-from gaitway.live.options import LiveOptions
+from gaitway.live.options import Dynamics, LiveOptions
 from gaitway.live.record import MINUTES
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene, load_scene
@@ -20,6 +21,7 @@ def live(
     library: AnyLibrary | None = None,
     *,
     seed: int | None = None,
+    dynamics: Dynamics | None = None,
     options: LiveOptions | None = None,
     record_minutes: float = MINUTES,
 ) -> LiveCrowd:
@@ -33,6 +35,9 @@ def live(
         library: library of all characters: a built-in cast's name, a .gwlib file, a library, or a reference. If left
             out, that of each character in the scene, or the built-in person. More libraries can join: `add(library=)`.
         seed: seed of all that is drawn; None takes the scene's, or 0.
+        dynamics: how people get past one another. "mixed": by plans of clips where it is open, by local dynamics where
+            it is dense; "clips": by plans alone, which keep whole plans apart and jam in two-way throngs; "crowd": by
+            local dynamics wherever there is a way on the floor. None takes that of the options, which is "mixed".
         options: options of the characters' planning.
         record_minutes: length of the record for `LiveCrowd.take` [min]; 0 for none. A minute of 1,000 characters takes
             about 5 MB.
@@ -43,6 +48,8 @@ def live(
         LibraryError: if there is no such library.
     """
     expect(["live"], unless_known=True)
+    if dynamics is not None:
+        options = replace(options or LiveOptions(), dynamics=dynamics)
     if isinstance(scene, World):
         crowd = LiveCrowd(scene, seed=seed or 0, options=options, record_minutes=record_minutes)
         crowd.add_library(LibraryRef() if library is None else library)

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core import rotations
+from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
@@ -68,7 +68,11 @@ _THREADS = 4
 """Columns of `LiveMixture._numbers`: place [m], heading [rad] and velocity [m/s] at the latest step; 1 once these
 are known; since when it has been open around [s]; when it joined the dynamics; until when it stays on clips
 [s]; and whether there is no way to its goal on the floor."""
-_COLUMNS = 10
+_SMOOTH = slice(10, 16)
+"""Columns of the path that a body follows: x, y [m], velocity [m/s], heading [rad] and its rate [rad/s]."""
+_COLUMNS = 16
+_FOLLOW_S, _TURN_S = 0.16, 0.28
+"""Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
 
 class EngineParts(NamedTuple):
@@ -284,18 +288,19 @@ class LiveMixture:
             return
         clips = there[~self._walks[there]]
         self._note_clips(clips, clip_roots, dt)
-        if parts.time >= self._next_look - 1e-9:
-            self._next_look = parts.time + rules.LOOK_EVERY
-            self._look(parts, there, clip_poses)
-            clips = there[~self._walks[there]]
         walkers = self.walkers
         if self._simulation is not None and len(walkers):
             self._guide(parts, clips)
             self._simulation.step(dt)
             self._move(parts, walkers, dt)
+        self._go_on(parts, dt)
+        if self._simulation is not None and len(walkers):
             self._leave(parts, walkers, play, clip_poses)
-            self._keep(parts, self.walkers)
-        self._blend(parts, dt, clip_poses)
+        if parts.time >= self._next_look - 1e-9:
+            self._next_look = parts.time + rules.LOOK_EVERY
+            self._look(parts, there, clip_poses)
+        self._keep(parts, self.walkers)
+        self._show(parts, clip_poses)
         self._note(parts)
 
     # saving
@@ -312,6 +317,7 @@ class LiveMixture:
             arrays |= {f"bodies{k}_{name}": table for name, table in bodies.state().items()}
         for k, blend in enumerate(self._blends):
             arrays |= {f"blend{k}_{name}": table for name, table in blend.state().items()}
+        arrays = {name: table.astype(np.float64) for name, table in arrays.items()}
         if self.record is not None:
             arrays |= {f"record_{name}": table for name, table in self.record.state().items()}
         return values, arrays
@@ -356,7 +362,7 @@ class LiveMixture:
             joints = {k: len(bodies.space.rig.skeleton) for k, bodies in enumerate(self._bodies)}
             self.record.restore(those("record_"), joints)
         self._keep(parts, self.walkers)
-        self._blend(parts, 0.0, clip_poses)
+        self._show(parts, clip_poses)
 
     # inside
 
@@ -488,6 +494,8 @@ class LiveMixture:
             count = len(own)
             self._blends[group].begin(slots[own], *shown, bodies.roots[-count:], bodies.turns[-count:])
         self._walks[slots] = True
+        still = np.zeros((len(slots), 1))
+        numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
         numbers[slots, _NO_FLOOR], numbers[slots, _JOINED] = 0.0, time
         numbers[slots, _OPEN_SINCE] = np.inf
         for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
@@ -537,8 +545,10 @@ class LiveMixture:
         close = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
         threads = min(numba.get_num_threads(), _THREADS)
         for bodies in self._bodies:
-            own = simulation.rows_of(bodies.slots)
-            bodies.follow(places[own], headings[own], dt, close[own], threads)
+            own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
+            _smooth(path, places[own], headings[own], dt)
+            numbers[bodies.slots, _SMOOTH] = path
+            bodies.follow(path[:, :2], path[:, 4], dt, close[own], threads)
         numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
@@ -676,10 +686,20 @@ class LiveMixture:
         bodies = self._bodies[group]
         return bodies, int(np.flatnonzero(bodies.slots == slot)[0])
 
-    def _blend(
-        self, parts: EngineParts, dt: float, clip_poses: ClipPoses
-    ) -> None:
-        """Let the differences of hand-overs die away, and work out what is shown."""
+    def _go_on(self, parts: EngineParts, dt: float) -> None:
+        """Let the differences of earlier hand-overs die away."""
+        for bodies, blend in zip(self._bodies, self._blends, strict=True):
+            if len(blend.slots):
+                rows = _rows_in(bodies.slots, blend.slots)
+                inside = rows >= 0
+                down = np.zeros((len(rows), 6), np.bool_)
+                down[inside] = bodies.down[rows[inside]]
+                down[~inside] = self._clip_contacts(parts, blend.slots[~inside])
+                blend.go_on(dt, down)
+                blend.over()
+
+    def _show(self, parts: EngineParts, clip_poses: ClipPoses) -> None:
+        """Work out what is shown of people in the throng, and of those who have left it lately."""
         self._shown = []
         for bodies, blend in zip(self._bodies, self._blends, strict=True):
             slots, roots, turns, down = bodies.slots, bodies.roots, bodies.turns, bodies.down
@@ -691,11 +711,9 @@ class LiveMixture:
                 down = np.concatenate([down, self._clip_contacts(parts, back)])
             if len(blend.slots):
                 rows = _rows_in(slots, blend.slots)
-                blend.go_on(dt, down[rows])
                 some_roots, some_turns = blend.shown(roots[rows], turns[rows])
                 roots, turns = roots.copy(), turns.copy()
                 roots[rows], turns[rows] = some_roots, some_turns
-                blend.over()
             self._shown.append((slots, roots, turns, down))
 
     def _clip_contacts(self, parts: EngineParts, slots: IntArray) -> BoolArray:
@@ -743,6 +761,26 @@ class LiveMixture:
 def _reaches(tolerances: FloatArray) -> FloatArray:
     """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
     return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
+
+
+def _smooth(path: FloatArray, places: FloatArray, headings: FloatArray, dt: float) -> None:
+    """Let paths follow places and headings without lag while these go on evenly (an alpha-beta filter); in place.
+
+    Args:
+        path: see `_SMOOTH`; (N, 6).
+        places: x, y [m]; (N, 2).
+        headings: headings [rad]; (N,).
+        dt: time [s].
+    """
+    for at, rate, seconds in ((slice(0, 2), slice(2, 4), _FOLLOW_S), (slice(4, 5), slice(5, 6), _TURN_S)):
+        keep = float(np.exp(-dt / seconds))
+        ahead = path[:, at] + dt * path[:, rate]
+        away = (places if at.start == 0 else headings[:, None]) - ahead
+        if at.start:
+            away = planar.wrap_angle(away)
+        # a critically damped filter of second order: both of its poles are `keep`
+        path[:, at] = ahead + (1.0 - keep * keep) * away
+        path[:, rate] += (1.0 - keep) ** 2 / dt * away
 
 
 def _rows_in(slots: IntArray, wanted: IntArray) -> IntArray:

@@ -13,10 +13,12 @@ from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation, walls_of_goals
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.50, 0.27)
+BODY = CrowdBody(0.47, 0.26)
 """Outline of people, with arms and a little room around the trunk."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
+_TRUNK_RATE = 2.2
+"""Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
 
@@ -35,7 +37,7 @@ class LiveSimulation(CrowdSimulation):
 
     def __init__(self, world: World, seed: int, time: float) -> None:
         """Prepare a world without people, at a time [s]."""
-        super().__init__(world, CrowdOptions(body=BODY, at_goal="stand", sweeps=_SWEEPS), seed)
+        super().__init__(world, CrowdOptions(body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE), seed)
         self.time = time
         self.slots: IntArray = np.empty(0, np.int64)
         self.guided: BoolArray = np.empty(0, np.bool_)

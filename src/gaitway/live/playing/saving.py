@@ -44,6 +44,8 @@ _AHEAD = 1e5
 """Time ahead of the crowd by which all steps of a plan have begun [s]."""
 LATEST = 1e9
 """Latest time of a crowd [s]: thirty years."""
+_SHOWN = {"times": "<f8", "groups": "<i8", "sizes": "<i8", "who": "<i8", "roots": "<f4", "down": "|b1"}
+"""Types of the arrays of what was shown of a throng, see `mixing.recording`."""
 
 _Finite = Annotated[float, Field(ge=-LATEST, le=LATEST)]
 _Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -127,6 +129,20 @@ class PlannerHeader(Header):
     stuck: StuckHeader
 
 
+class SimulationHeader(Header):
+    """The dynamics of a throng in a header."""
+
+    tick: Annotated[int, Field(ge=0, le=2**53)]
+    next: Annotated[int, Field(ge=0, le=2**53)]
+
+
+class MixtureHeader(Header):
+    """A throng in a header."""
+
+    next_look: _Finite
+    simulation: SimulationHeader | None
+
+
 class EngineHeader(Header):
     """The engine of a crowd in a header."""
 
@@ -135,6 +151,7 @@ class EngineHeader(Header):
     rng: dict[str, Any]
     libraries: list[str]
     planners: Annotated[list[PlannerHeader], Field(max_length=1000)]
+    mixture: MixtureHeader | None = None
 
 
 class RosterHeader(Header):
@@ -208,6 +225,9 @@ def read_state(path: str | Path) -> LiveState:
             "watched": ((places, 5), "<f8"),
         }
         libraries = len(header["values"]["engine"]["planners"])
+        for name, size in header["sizes"].items():
+            if name.startswith("mixture_"):
+                out[name] = ((None,) * len(size), _type_of(name))
         return out | {f"routes_{k}": ((None, None, None), "<f4") for k in range(libraries)}
 
     def build(header: Mapping[str, Any], arrays: Arrays) -> LiveState:
@@ -284,6 +304,12 @@ def check_tally(tally: IntArray, expected: int, places: int) -> None:
     """
     if tally.shape != (expected,) or (tally < 0).any() or (tally[playing.CURSOR :] >= max(places, 1)).any():
         raise ValueError("counters that do not belong to this crowd")
+
+
+def _type_of(name: str) -> str:
+    """Return the type of an array of a throng: numbers, or what was shown of it."""
+    _, _, kept = name.partition("mixture_record_")
+    return "<i2" if kept.startswith("turns_") else _SHOWN.get(kept, "<f8")
 
 
 def _demand(fine: Any, problem: str) -> None:

@@ -19,6 +19,7 @@ from gaitway.studio.edits import item_names
 from gaitway.studio.events import SetGoal, StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.page.camera import PageCameras, ground_point
+from gaitway.studio.page.flow import PageFlow
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.goals import GoalMarks
 from gaitway.studio.page.marks import MOST_NAMES, PageNames, PageRoute, PageTraces
@@ -141,7 +142,7 @@ class StudioPage:
         self._place = PlaceView(server, self.post, self.select_item)
         self._way = PageRoute(server, self._send)
         self._traces, self._names = PageTraces(server), PageNames(server)
-        self._troubles = TroubleMarks(server)
+        self._troubles, self._flow, self._flows = TroubleMarks(server), PageFlow(server), False
         self._goals = GoalMarks(server, self.post, self.tell)
         self.panel = PagePanel(server, self.post, self)
         self._keys = PageKeys(server, self)
@@ -194,6 +195,7 @@ class StudioPage:
                 self._troubles.show(frame, roots, np.concatenate([np.empty(0), *tops]), self._heights)
                 self._marked = bool(frame.troubles)
             self._traces.note(frame.time, frame.names, roots[:, :2])
+            self._flow.note(frame.time, frame.names, roots[:, :2])
             if began - self._slow > _SLOW:
                 self._slow = began
                 self._show_slow(frame, roots)
@@ -295,9 +297,13 @@ class StudioPage:
             self.tell("click a thing first, then turn it")
 
     def _show_slow(self, frame: StudioFrame, roots: FloatArray) -> None:
-        """Draw trails, plans of all characters, and names."""
+        """Draw trails, plans of all characters, flow and density, and names."""
         self._traces.show_trails(self.panel.shows("trails"), self._heights)
         self._traces.show_plans(self._all_ahead(frame) if self.panel.shows("all plans") else (), self._heights)
+        flows = self.panel.shows("flow and density")
+        if self._scene is not None and (flows or self._flows):
+            self._flow.show(flows, self._scene.world.bounds, self._heights)
+            self._flows = flows
         named = self.cameras.nearest(roots, MOST_NAMES) if self.panel.shows("names") else ()
         heads = np.array([[*roots[k, :2], roots[k, 2] + 0.95] for k in named]).reshape(-1, 3)
         self._names.show([frame.names[k] for k in named], heads)

@@ -19,6 +19,7 @@ from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
+from gaitway.studio.page.flow import legend
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.marks import plain_words
 from gaitway.studio.page.troubles import PanelTroubles, TakeStrip, summary
@@ -167,7 +168,7 @@ HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. 
 edit and every order can be undone.
 """
 SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
-         ("clearance", False),
+         ("clearance", False), ("flow and density", False),
          ("contacts", False), ("capsules", False), ("labels", True), ("names", False))  # fmt: skip
 """What can be shown, and whether it is shown at first."""
 THINGS = ("box", "cylinder", "fence", "beam", "mover")
@@ -384,7 +385,7 @@ class PagePanel:
         gui.add_button("Remove as many").on_click(lambda _: self._post(events.RemovePeople(int(self._count.value))))
         with gui.add_folder("Planned with"):
             names = tuple(_PLANNERS.get(name, name) for name in planner_names())
-            self._planner = gui.add_dropdown("Planner", names, hint="of takes; live people use search trees")
+            self._planner = gui.add_dropdown("Planner", names, hint="of takes; live people use search trees, and local dynamics in throngs")
             self._library = gui.add_dropdown("Library", ("as it is", *cast_names()))
             self._seed = gui.add_number("Seed", 0, min=0, max=2**32 - 1, step=1)
             gui.add_button("Begin anew with these").on_click(lambda _: self._choose())
@@ -394,6 +395,8 @@ class PagePanel:
             box = gui.add_checkbox(what.capitalize(), on)
             box.on_update(partial(self._on_shown, what))
             self._shown[what] = box
+            if what == "flow and density":
+                self._legend = gui.add_html(legend(), visible=on)
         camera = gui.add_button_group("Camera", ("whole", "from above", "follow"))
         camera.on_click(self._on_camera)
 
@@ -436,6 +439,8 @@ class PagePanel:
             self._page.look(event.client, top=event.target.value == "from above")
 
     def _on_shown(self, what: str, event: viser.GuiEvent[viser.GuiCheckboxHandle]) -> None:
+        if what == "flow and density":
+            self._legend.visible = bool(event.target.value)
         self._page.show_what(what, bool(event.target.value))
 
     def _choose(self) -> None:

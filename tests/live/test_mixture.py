@@ -1,0 +1,270 @@
+"""Live crowds in throngs: who joins the dynamics and leaves it, bodies at hand-overs, records and saved states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+import gaitway
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import TreeError
+from gaitway.live import Arrived, LiveCrowd, LiveOptions, Stuck
+from gaitway.live.mixing import rules
+from gaitway.live.mixing.handover import BLEND, HandOvers
+from gaitway.live.mixing.mixture import _smooth
+from gaitway.live.mixing.recording import DenseRecord
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.take.model import Take
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box
+from gaitway.world.world import World
+from live_crowds import FRAME, OPEN, door, walker
+
+PLAIN = LiveOptions(upper_body=False, speed_spread=0.0)
+
+
+def two_way(each: int, x: float = 4.0, far: float = 4.5) -> tuple[FloatArray, FloatArray]:
+    """Starts and goals of people who come from both sides."""
+    ys = 0.8 * (np.arange(each) - 0.5 * (each - 1))
+    left = np.column_stack([np.full(each, -x), ys, np.zeros(each)])
+    right = np.column_stack([np.full(each, x), ys, np.full(each, np.pi)])
+    starts = np.concatenate([left, right])
+    return starts, np.concatenate([right[:, :2] * [far / x, 1.0], left[:, :2] * [far / x, 1.0]])
+
+
+class Played(NamedTuple):
+    """What a crowd did."""
+
+    joints: FloatArray
+    """Positions of all joints in each frame; (F, N, J, 3)."""
+    inside: list[int]
+    """People in the throng in each frame."""
+    events: list[object]
+    take: Take
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def throng() -> Iterator[Played]:
+    """Four people against four at a door that one can pass at a time."""
+    with gaitway.live(door(0.9), walker(), seed=1, options=PLAIN) as crowd:
+        crowd.add_many(*two_way(4))
+        shown, inside, events = [], [], list[object]()
+        while crowd.time < 60.0 and not (len(inside) and crowd.arrived().all()):
+            crowd.step(FRAME)
+            shown.append(crowd.joints().positions)
+            inside.append(crowd.counts.in_throng)
+            events += crowd.events()
+        yield Played(np.array(shown), inside, events, crowd.take(), crowd.time)
+
+
+def test_people_join_where_it_is_dense_and_all_arrive(throng: Played) -> None:
+    assert throng.inside[0] == 0
+    assert max(throng.inside) >= 4
+    assert sum(isinstance(event, Arrived) for event in throng.events) == 8
+    assert throng.seconds < 40.0
+
+
+def test_bodies_go_on_at_hand_overs(throng: Played) -> None:
+    speeds = np.linalg.norm(np.diff(throng.joints, axis=0), axis=-1) / FRAME
+    assert speeds.max() < 9.0  # a foot that swings fast in a throng; a pop of 10 cm would add 3 m/s to a still joint
+    pelvis = speeds[:, :, 0]
+    assert pelvis.max() < 3.5
+
+
+def test_the_take_is_what_was_shown(throng: Played) -> None:
+    take = throng.take
+    for number in (0, 5):
+        clip = take.clip(number)
+        count = min(len(clip) - 1, len(throng.joints))
+        ours = clip.joint_positions()[1 : count + 1]
+        apart = np.abs(ours - throng.joints[:count, number]).max(axis=(1, 2))
+        assert np.quantile(apart, 0.97) < 0.002, number  # joins of clips are led on both sides of them in takes
+        assert apart.max() < 0.15
+    assert any("throng" in str(name) for name in take.behaviors)
+
+
+def test_the_same_calls_give_the_same_bytes_with_any_number_of_threads() -> None:
+    seen, before = [], numba.get_num_threads()
+    for threads in (1, min(2, before)):
+        numba.set_num_threads(threads)
+        with gaitway.live(door(0.9), walker(), seed=3, options=PLAIN, dynamics="crowd") as crowd:
+            crowd.add_many(*two_way(3, x=2.0))
+            for _ in range(60):
+                crowd.step(FRAME)
+            assert crowd.counts.in_throng == 6
+            seen.append(crowd.joints().positions)
+    numba.set_num_threads(before)
+    assert np.array_equal(*seen)
+
+
+def test_a_restored_throng_goes_on_with_the_same_bytes(tmp_path: object) -> None:
+    def made() -> LiveCrowd:
+        crowd = gaitway.live(door(0.9), walker(), seed=3, options=PLAIN)
+        crowd.add_many(*two_way(4, x=2.0))
+        return crowd
+
+    path = f"{tmp_path}/throng.gwlive"
+    with made() as crowd, made() as other:
+        for _ in range(45):
+            crowd.step(FRAME)
+        assert crowd.counts.in_throng > 2
+        crowd.save(path)
+        other.restore(path)
+        assert np.array_equal(crowd.joints().positions, other.joints().positions)
+        for _ in range(45):
+            crowd.step(FRAME)
+            other.step(FRAME)
+        assert np.array_equal(crowd.joints().positions, other.joints().positions)
+        assert crowd.take().clip(2).root_positions == pytest.approx(other.take().clip(2).root_positions)
+    with gaitway.live(door(0.9), walker(), seed=3, dynamics="clips") as clips, pytest.raises(gaitway.GaitwayError):
+        clips.restore(path)
+
+
+def test_clips_alone_keep_everybody_on_clips() -> None:
+    with gaitway.live(door(0.9), walker(), seed=1, dynamics="clips", options=PLAIN) as crowd:
+        crowd.add_many(*two_way(4, x=1.5))
+        for _ in range(20):
+            crowd.step(FRAME)
+        assert crowd.counts.in_throng == 0
+    with pytest.raises(TreeError, match="dynamics 'flock' of live characters; write mixed, clips or crowd"):
+        LiveOptions(dynamics="flock")  # type: ignore[arg-type]
+
+
+def test_who_needs_a_skill_or_is_no_person_stays_on_clips() -> None:
+    fence = World((-6.0, -3.0, 6.0, 3.0), (Obstacle(Box((0.0, 0.0), (0.2, 6.0), 0.4), kind="jump"),))
+    with gaitway.live(fence, load_cast("person"), seed=1, dynamics="crowd") as crowd:
+        crowd.add((-3.0, 0.0, 0.0), (3.0, 0.0))  # over the fence: there is no way on the floor
+        crowd.add((-3.0, 2.0, 0.0), (-1.0, -2.0))
+        for _ in range(20):
+            crowd.step(FRAME)
+        assert crowd.counts.in_throng == 1
+        crowd.send(1, (3.0, 1.0))  # it stops, and goes on by clips
+        while crowd.time < 8.0 and crowd.counts.in_throng:
+            crowd.step(FRAME)
+        assert crowd.counts.in_throng == 0
+
+
+def test_who_has_room_again_goes_back_to_clips_in_stride() -> None:
+    with gaitway.live(World((-3.0, -6.0, 30.0, 6.0)), walker(), seed=1, options=PLAIN) as crowd:
+        ys = 0.65 * np.arange(5) - 1.3
+        crowd.add_many(np.column_stack([np.zeros(5), ys, np.zeros(5)]), np.column_stack([np.full(5, 28.0), 4.0 * ys]))
+        before = crowd.joints().positions
+        left, fastest = 0, 0.0
+        inside = np.zeros(5, np.bool_)
+        while crowd.time < 18.0 and left < 2:
+            crowd.step(FRAME)
+            now = crowd.joints().positions
+            fastest = max(fastest, float(np.linalg.norm(now - before, axis=-1).max()) / FRAME)
+            before, was = now, inside
+            mixture = crowd._started().mixture
+            assert mixture is not None
+            inside = mixture.walks(np.arange(5))
+            left += int((was & ~inside).sum())
+        assert left >= 2
+        assert fastest < 9.0
+
+
+def test_the_world_changes_around_a_throng_and_people_come_and_go() -> None:
+    with gaitway.live(OPEN, walker(), seed=1, options=PLAIN, dynamics="crowd") as crowd:
+        ids = crowd.add_many(*two_way(3, x=3.0))
+        for _ in range(15):
+            crowd.step(FRAME)
+        crate = crowd.add_obstacle(Obstacle(Box((0.0, 0.0), (0.5, 2.0), 2.0)))
+        crowd.remove(int(ids[0]))
+        new = crowd.add((0.0, 6.0, 0.0), (0.0, 8.0))
+        for _ in range(10):
+            crowd.step(FRAME)
+        crowd.move_obstacle(crate, 0.0, 1.0)
+        crowd.hold(int(ids[1]))
+        while crowd.time < 25.0 and not crowd.arrived().all():
+            crowd.step(FRAME)
+        assert crowd.arrived().all()
+        assert new in crowd and int(ids[0]) not in crowd
+        assert np.isfinite(crowd.joints().positions).all()
+        crowd.release(int(ids[1]))
+        crowd.step(FRAME)
+        assert not crowd.arrived(int(ids[1]))[0]
+
+
+def test_who_is_stuck_is_told_with_who_blocks_it() -> None:
+    walls = tuple(Obstacle(Box((0.0, side * 1.31), (8.0, 2.0), 2.0)) for side in (-1.0, 1.0))
+    tube = World((-6.0, -2.4, 6.0, 2.4), walls)  # 0.62 m wide: nobody passes anybody
+    with gaitway.live(tube, walker(), seed=1, options=PLAIN, dynamics="crowd") as crowd:
+        crowd.add_many([[-5.0, 0.0, 0.0], [5.0, 0.0, np.pi]], [[5.0, 0.0], [-5.0, 0.0]], names=["ada", "ben"])
+        while crowd.time < 30.0 and len(crowd.hindered()) < 2:
+            crowd.step(FRAME)
+        told = {event.name: event for event in crowd.hindered() if isinstance(event, Stuck)}
+        assert set(told) == {"ada", "ben"}
+        assert told["ada"].by == crowd.id("ben") and told["ada"].reason == "'ben' is in the way"
+        assert told["ada"].seconds >= 6.0
+
+
+def test_density_has_two_bounds() -> None:
+    ring = np.array([[1.2 * np.cos(a), 1.2 * np.sin(a)] for a in np.arange(4) * np.pi / 2])
+    crowded = rules.look(np.concatenate([[[0.0, 0.0]], ring]), np.zeros(5, np.bool_))
+    assert crowded.density[0] == pytest.approx(5.0 / (np.pi * 4.0))
+    assert rules.joins(crowded, np.zeros(5, np.int64))[0] and not rules.is_open(crowded)[0]
+    between = rules.look(np.array([[0.0, 0.0], [1.9, 0.0], [0.0, 1.9], [-1.9, 0.0]]), np.zeros(4, np.bool_))
+    assert not rules.joins(between, np.zeros(4, np.int64))[0] and not rules.is_open(between)[0]
+    lone = rules.look(np.array([[0.0, 0.0], [2.5, 0.0]]), np.array([True, False]))
+    assert rules.is_open(lone).all() and lone.nearest_walker.tolist() == [np.inf, 2.5]
+    assert rules.joins(lone, np.array([0, rules.FAILURES])).tolist() == [False, True]
+
+
+def test_a_path_that_goes_on_evenly_is_followed_without_lag() -> None:
+    path = np.zeros((1, 6))
+    path[0, 2] = 1.0
+    for k in range(1, 90):
+        _smooth(path, np.array([[k * FRAME * 1.0, 0.0]]), np.array([0.5]), FRAME)
+    assert path[0, :2].tolist() == pytest.approx([89 * FRAME, 0.0], abs=1e-6)
+    assert path[0, 4] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_hand_over_begins_as_shown_ends_as_wanted_and_keeps_feet() -> None:
+    clip, other = walker().clips["walk_forward"], walker().clips["stand"]
+    skeleton = clip.skeleton
+    source = clip.root_positions[4:5], clip.rotations[4:5]
+    target = other.root_positions[:1] + [0.05, 0.02, 0.0], other.rotations[:1]
+    blend = HandOvers(skeleton)
+    blend.begin(np.array([3]), *source, *target)
+    roots, turns = blend.shown(*target)
+    at = forward_kinematics(skeleton, roots, turns)[0]
+    wanted = forward_kinematics(skeleton, *source)[0]
+    assert at == pytest.approx(wanted, abs=0.004)
+    ankle = skeleton.roles["left_ankle"]
+    for _ in range(20):
+        blend.go_on(FRAME, np.array([[True] * 3 + [False] * 3]))  # the left foot rests
+    held = forward_kinematics(skeleton, *blend.shown(*target))[0]
+    assert held[0, ankle, :2] == pytest.approx(wanted[0, ankle, :2], abs=0.01)
+    assert not len(blend.over())
+    for _ in range(round((BLEND + 0.4) / FRAME)):
+        blend.go_on(FRAME, np.zeros((1, 6), np.bool_))
+    roots, turns = blend.shown(*target)
+    assert roots == pytest.approx(target[0], abs=1e-9)
+    assert rotations.angle_between(turns, target[1]).max() < 1e-4
+    assert blend.over().tolist() == [3] and not len(blend.slots)
+
+
+def test_a_record_of_poses_is_kept_small_and_read_back() -> None:
+    clip = walker().clips["walk_forward"]
+    record = DenseRecord(60.0)
+    for k in range(20):
+        if record.due(k * FRAME):
+            record.note(k * FRAME, 0, np.array([[2, 1]]), clip.root_positions[k : k + 1], clip.rotations[k : k + 1],
+                        np.ones((1, 6), np.bool_))  # fmt: skip
+    ((start, found),) = record.clips({0: clip.skeleton}, 30.0)[2, 1]
+    assert start == 0.0 and len(found) == 20
+    assert found.joint_positions() == pytest.approx(clip.joint_positions()[:20], abs=5e-4)
+    saved = record.state()
+    other = DenseRecord(60.0)
+    other.restore(saved, {0: len(clip.skeleton)})
+    assert np.array_equal(other.clips({0: clip.skeleton}, 30.0)[2, 1][0][1].rotations, found.rotations)
+    with pytest.raises(ValueError, match="record of a throng"):
+        other.restore({**saved, "sizes": saved["sizes"] + 1}, {0: len(clip.skeleton)})
