@@ -56,7 +56,7 @@ def throng() -> Iterator[Played]:
     with gaitway.live(door(0.9), walker(), seed=1, options=PLAIN) as crowd:
         crowd.add_many(*two_way(4))
         shown, inside, events = [], [], list[object]()
-        while crowd.time < 60.0 and not (len(inside) and crowd.arrived().all()):
+        while crowd.time < 60.0 and not (inside and crowd.arrived().all()):
             crowd.step(FRAME)
             shown.append(crowd.joints().positions)
             inside.append(crowd.counts.in_throng)
@@ -208,14 +208,18 @@ def test_who_is_stuck_is_told_with_who_blocks_it() -> None:
 
 def test_density_has_two_bounds() -> None:
     ring = np.array([[1.2 * np.cos(a), 1.2 * np.sin(a)] for a in np.arange(4) * np.pi / 2])
-    crowded = rules.look(np.concatenate([[[0.0, 0.0]], ring]), np.zeros(5, np.bool_))
+    crowded = rules.look(np.concatenate([[[0.0, 0.0]], ring]), np.zeros(5, np.bool_), np.ones(5, np.bool_))
     assert crowded.density[0] == pytest.approx(5.0 / (np.pi * 4.0))
     assert rules.joins(crowded, np.zeros(5, np.int64))[0] and not rules.is_open(crowded)[0]
-    between = rules.look(np.array([[0.0, 0.0], [1.9, 0.0], [0.0, 1.9], [-1.9, 0.0]]), np.zeros(4, np.bool_))
+    between = rules.look(
+        np.array([[0.0, 0.0], [1.9, 0.0], [0.0, 1.9], [-1.9, 0.0]]), np.zeros(4, np.bool_), np.ones(4, np.bool_)
+    )
     assert not rules.joins(between, np.zeros(4, np.int64))[0] and not rules.is_open(between)[0]
-    lone = rules.look(np.array([[0.0, 0.0], [2.5, 0.0]]), np.array([True, False]))
+    lone = rules.look(np.array([[0.0, 0.0], [2.5, 0.0]]), np.array([True, False]), np.array([True, False]))
     assert rules.is_open(lone).all() and lone.nearest_walker.tolist() == [np.inf, 2.5]
     assert rules.joins(lone, np.array([0, rules.FAILURES])).tolist() == [False, True]
+    assert rules.joins(lone, np.array([rules.FAILURES, 0])).tolist() == [False, False]  # the other one stands
+    assert rules.joins(lone, np.array([rules.MANY_FAILURES, 0])).tolist() == [True, False]
 
 
 def test_a_path_that_goes_on_evenly_is_followed_without_lag() -> None:
@@ -231,7 +235,8 @@ def test_a_hand_over_begins_as_shown_ends_as_wanted_and_keeps_feet() -> None:
     clip, other = walker().clips["walk_forward"], walker().clips["stand"]
     skeleton = clip.skeleton
     source = clip.root_positions[4:5], clip.rotations[4:5]
-    target = other.root_positions[:1] + [0.05, 0.02, 0.0], other.rotations[:1]
+    moved = np.array([[0.05, 0.02, 0.0]])
+    target = other.root_positions[:1] + moved, other.rotations[:1]
     blend = HandOvers(skeleton)
     blend.begin(np.array([3]), *source, *target)
     roots, turns = blend.shown(*target)

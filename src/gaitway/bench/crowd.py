@@ -10,6 +10,7 @@ import numba
 from shapely import Polygon, box
 
 from gaitway.bench._crowd_scenes import THRONGS, Square, run_throng, square
+from gaitway.bench._live_throngs import gates, opening, run_live
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, installed, machine, measure, peer_label
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import CrowdSimulation
@@ -30,7 +31,7 @@ _INSTALL = "not installed: pip install --no-deps {}"
 
 def run() -> BenchTable:
     """Measure steps of two flows in a square with pillars, walls and routes included, and run the throngs."""
-    rows = [*_steps(), *_throngs()]
+    rows = [*_steps(), *_throngs(), *_live_throngs()]
     title = (
         "crowd: steps of 0.05 s, median of interleaved rounds (for pyrvo its own step alone, without routes); throngs "
         "beside the time that they last"
@@ -80,6 +81,21 @@ def _throngs() -> list[BenchRow]:
                     Timing(lasted, lasted, lasted),
                 )
             )
+    return rows
+
+
+def _live_throngs() -> list[BenchRow]:
+    """Return throngs of whole bodies in live crowds: processor time of a frame beside that of 30 Hz."""
+    budget = 1e3 / 30.0
+    rows = []
+    for name, throng in (
+        ("live: six gates of 0.7 m, 22 against 18", gates()),
+        ("live: opening of 6 m, 50 against 50", opening(50, seconds=90.0, share=0.99)),
+        ("live: opening of 6 m, 250 against 250", opening(250)),
+    ):
+        result = run_live(throng)
+        took = Timing(result.processor_ms, result.processor_ms, result.processor_ms)
+        rows.append(BenchRow(f"{name}: {result.text}", "30 Hz on one core", took, Timing(budget, budget, budget)))
     return rows
 
 

@@ -412,12 +412,14 @@ class LiveEngine:
         return out_
 
     def _mixed_groups(self, who: IntArray) -> list[tuple[int, tuple[LiveFrames, IntArray]]]:
-        """Return the groups of `_groups` of which some may be in the throng, by the numbers of their skeletons there."""
+        """Return the groups of `_groups` of which some may be in the throng, by numbers of their skeletons there."""
         assert self.mixture is not None
         if not self.mixture.shows_any:
             return []
         numbers = self.library_numbers(who)
-        found = [(self.mixture.group_of(int(numbers[rows[0]])), (f, rows)) for f, rows in self._groups(who) if len(rows)]
+        found = [
+            (self.mixture.group_of(int(numbers[rows[0]])), (f, rows)) for f, rows in self._groups(who) if len(rows)
+        ]
         return [entry for entry in found if entry[0] >= 0]
 
     def _overlay(self, who: IntArray, group: int, rows: IntArray, roots: FloatArray, turns: FloatArray) -> IntArray:

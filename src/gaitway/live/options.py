@@ -10,7 +10,6 @@ import numpy as np
 from gaitway.core.errors import TreeError
 from gaitway.scene.plan_options import SPEED_SPREAD
 
-
 Dynamics = Literal["mixed", "clips", "crowd"]
 """How live people get past one another: by plans of clips where it is open and by local dynamics where it is dense, by
 clips alone, or by local dynamics wherever there is a way on the floor."""

@@ -220,9 +220,7 @@ class _Piece(NamedTuple):
     """Number of what was shown in a throng, or -1."""
 
 
-def _pieces(
-    times: FloatArray, begin: float, stop: float, spans: Sequence[tuple[float, float]]
-) -> list[_Piece]:
+def _pieces(times: FloatArray, begin: float, stop: float, spans: Sequence[tuple[float, float]]) -> list[_Piece]:
     """Return the times that steps fill, and those between of which it is known what was shown in a throng.
 
     Args:

@@ -63,7 +63,8 @@ _APART = 0.5
 """Distance between the parts of a long body [m]."""
 _STANDS = 0.12
 """Speed below which somebody stands [m/s]."""
-_THREADS = 4
+_THREADS, _MANY = 4, 1500
+"""Most threads for bodies, and least number of people from which on several are worth it."""
 (_X, _Y, _HEADING, _VX, _VY, _KNOWN, _OPEN_SINCE, _JOINED, _AWAY_UNTIL, _NO_FLOOR) = range(10)
 """Columns of `LiveMixture._numbers`: place [m], heading [rad] and velocity [m/s] at the latest step; 1 once these
 are known; since when it has been open around [s]; when it joined the dynamics; until when it stays on clips
@@ -105,6 +106,10 @@ class _Kind:
     """Action that walks straight on."""
     stop: int
     """Action that stops; -1 where there is none."""
+    move: float
+    """Length of the move of `walk` [m]."""
+    legs: FloatArray
+    """Local rotations in the first frame of `walk`; (J, 4)."""
     along: FloatArray
     """How far ahead of the root the parts of a body are that the dynamics see [m]; (P,)."""
 
@@ -380,14 +385,14 @@ class LiveMixture:
         parts = max(int(np.ceil((2.0 * long - _APART) / _APART)), 1) if space is None else 1
         along = _APART * (np.arange(parts) - 0.5 * (parts - 1))
         if not ways or space is None:
-            return _Kind(None, -1, 1.0, rest, rest, -1, along)
+            return _Kind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
         state = ways[0].state
         ordinary = (table.kind < 0) & (table.start_state == state)
         ahead, durations = table.moves[:, 0], library.body.durations
         loops = ordinary & (table.end_state == state) & (np.abs(table.moves[:, 2]) < 0.05) & (ahead > 0.3)
         stops = ordinary & table.rest[table.end_state]
         if not loops.any() or not stops.any():
-            return _Kind(None, -1, 1.0, rest, rest, -1, along)
+            return _Kind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
         costs = library.prepared.actions.costs
         walk = int(np.argmin(np.where(loops, costs / np.where(loops, ahead, 1.0), np.inf)))
         stop = int(np.argmin(np.where(stops, costs, np.inf)))
@@ -396,12 +401,11 @@ class LiveMixture:
             group = len(self._bodies)
             self._bodies.append(ThrongBodies(space))
             self._blends.append(HandOvers(space.rig.skeleton))
-        speed = float(ahead[walk] / durations[walk])
-        return _Kind(self._bodies[group].space, group, speed, rest, walk + first, stop + first, along)
+        speed, move = float(ahead[walk] / durations[walk]), float(np.hypot(*table.moves[walk, :2]))
+        legs = library.prepared.library.clips[table.clips[walk]].rotations[0]
+        return _Kind(self._bodies[group].space, group, speed, rest, walk + first, stop + first, move, legs, along)
 
-    def _note_clips(
-        self, clips: IntArray, clip_roots: ClipPoses, dt: float
-    ) -> None:
+    def _note_clips(self, clips: IntArray, clip_roots: ClipPoses, dt: float) -> None:
         """Note where characters on clips are, and how fast they go."""
         if not len(clips):
             return
@@ -415,16 +419,14 @@ class LiveMixture:
         numbers[clips, _X], numbers[clips, _Y], numbers[clips, _HEADING] = points[:, 0], points[:, 1], headings
         numbers[clips, _VX], numbers[clips, _VY], numbers[clips, _KNOWN] = speeds[:, 0], speeds[:, 1], 1.0
 
-    def _look(
-        self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses
-    ) -> None:
+    def _look(self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses) -> None:
         """Let people join who are in a throng, and note where it is open."""
         crowd, numbers, time = parts.crowd.value, self._numbers, parts.time
         walks = self._walks[there]
-        seen = rules.look(numbers[there][:, [_X, _Y]], walks)
+        status, fails = crowd.counts[there, playing.STATUS], crowd.counts[there, playing.FAILS]
+        seen = rules.look(numbers[there][:, [_X, _Y]], walks, status == playing.GOING)
         calm = walks & rules.is_open(seen)
         numbers[there, _OPEN_SINCE] = np.where(calm, np.minimum(numbers[there, _OPEN_SINCE], time), np.inf)
-        status, fails = crowd.counts[there, playing.STATUS], crowd.counts[there, playing.FAILS]
         owners = library_of(parts.libraries, crowd.actions[there, -1])
         can = np.array([kind.group >= 0 for kind in self._kinds])[owners] & ~walks
         going = can & (status == playing.GOING)
@@ -447,9 +449,7 @@ class LiveMixture:
         if len(joining):
             self._join(parts, joining, clip_poses)
 
-    def _join(
-        self, parts: EngineParts, slots: IntArray, clip_poses: ClipPoses
-    ) -> None:
+    def _join(self, parts: EngineParts, slots: IntArray, clip_poses: ClipPoses) -> None:
         """Let characters on clips join the dynamics, if there is a way for them on the floor."""
         crowd, numbers, time = parts.crowd.value, self._numbers, parts.time
         if self._simulation is None:
@@ -490,7 +490,9 @@ class LiveMixture:
             roots, turns = clip_poses(slots[own])
             shown = self._shown_of(slots[own], group, roots, turns)
             bodies = self._bodies[group]
-            bodies.join(slots[own], places[own], headings[own], velocities[own], shown[1], self._seed + int(slots[own][0]))
+            bodies.join(
+                slots[own], places[own], headings[own], velocities[own], shown[1], self._seed + int(slots[own][0])
+            )
             count = len(own)
             self._blends[group].begin(slots[own], *shown, bodies.roots[-count:], bodies.turns[-count:])
         self._walks[slots] = True
@@ -543,7 +545,7 @@ class LiveMixture:
             here = np.flatnonzero(present)
             away[here] = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
         close = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
-        threads = min(numba.get_num_threads(), _THREADS)
+        threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= _MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             _smooth(path, places[own], headings[own], dt)
@@ -564,30 +566,23 @@ class LiveMixture:
         if not len(walkers):
             return
         numbers, crowd = self._numbers, parts.crowd.value
-        owners = library_of(parts.libraries, crowd.actions[walkers, -1]).tolist()
-        kinds = [self._kinds[owner] for owner in owners]
+        owners = library_of(parts.libraries, crowd.actions[walkers, -1])
+        of_kind = np.array([(k.speed, k.move, k.rest, k.walk) for k in self._kinds])[owners]
         speeds = np.hypot(numbers[walkers, _VX], numbers[walkers, _VY])
-        moves = np.array([float(np.hypot(*self._move_of(parts, kind))) for kind in kinds])
-        fast = speeds >= _AT_PACE * np.array([kind.speed for kind in kinds])
+        fast = speeds >= _AT_PACE * of_kind[:, 0]
         stands = (speeds < _STANDS) & (crowd.counts[walkers, playing.STATUS] == playing.THERE)
         way = np.where(
             speeds > _STANDS, np.arctan2(numbers[walkers, _VY], numbers[walkers, _VX]), numbers[walkers, _HEADING]
         )
-        ahead = np.where(fast, moves, np.where(stands, 0.0, _SOON * speeds))
+        ahead = np.where(fast, of_kind[:, 1], np.where(stands, 0.0, _SOON * speeds))
         state = np.where(fast, 1.0, np.where(stands, -1.0, 0.0))
         places = np.column_stack([numbers[walkers][:, [_X, _Y]], way, ahead, state])
         keep_places(
             parts.body, parts.crowd, read_only(np.ascontiguousarray(walkers)), read_only(places),
-            read_only(np.array([kind.rest for kind in kinds], np.int64)),
-            read_only(np.array([kind.walk for kind in kinds], np.int64)), parts.time,
+            read_only(of_kind[:, 2].astype(np.int64)), read_only(of_kind[:, 3].astype(np.int64)), parts.time,
         )  # fmt: skip
         for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
             crowd.counts[walkers, column] = 0
-
-    def _move_of(self, parts: EngineParts, kind: _Kind) -> FloatArray:
-        library = parts.libraries[int(library_of(parts.libraries, np.array([kind.walk]))[0])]
-        out: FloatArray = library.prepared.table.moves[kind.walk - library.first_action, :2]
-        return out
 
     def _leave(
         self, parts: EngineParts, walkers: IntArray, play: Callable[[], None],
@@ -611,7 +606,7 @@ class LiveMixture:
             heading = float(numbers[me, _HEADING])
             if rests[k]:
                 self._stand(parts, me, kind, body.roots[row], heading)
-            elif not self._in_stride(parts, me, kind, body, row) or not self._set_out(
+            elif not self._in_stride(me, kind, body, row) or not self._set_out(
                 parts, me, int(owners[k]), body.roots[row], heading
             ):
                 continue
@@ -634,7 +629,7 @@ class LiveMixture:
         for group, own, roots, turns in handed:
             self._blends[group].begin(own, roots, turns, *clip_poses(own))
 
-    def _in_stride(self, parts: EngineParts, me: int, kind: _Kind, body: ThrongBodies, row: int) -> bool:
+    def _in_stride(self, me: int, kind: _Kind, body: ThrongBodies, row: int) -> bool:
         """Return whether somebody walks straight on at its pace, with legs as the clips begin with."""
         numbers = self._numbers[me]
         speed = float(np.hypot(numbers[_VX], numbers[_VY]))
@@ -643,13 +638,7 @@ class LiveMixture:
         turn = np.arctan2(numbers[_VY], numbers[_VX]) - numbers[_HEADING]
         if abs(float(np.arctan2(np.sin(turn), np.cos(turn)))) > _STRAIGHT:
             return False
-        return float(leg_distance(body.space, body.turns[row][None], self._first_pose(parts, kind)[None])[0]) < _LIKE
-
-    def _first_pose(self, parts: EngineParts, kind: _Kind) -> FloatArray:
-        library = parts.libraries[int(library_of(parts.libraries, np.array([kind.walk]))[0])]
-        name = library.prepared.table.clips[kind.walk - library.first_action]
-        out: FloatArray = library.prepared.library.clips[name].rotations[0]
-        return out
+        return float(leg_distance(body.space, body.turns[row][None], kind.legs[None])[0]) < _LIKE
 
     def _stand(self, parts: EngineParts, me: int, kind: _Kind, root: FloatArray, heading: float) -> None:
         """Let somebody stand by a clip from now on."""
@@ -742,7 +731,10 @@ class LiveMixture:
         if not len(rows):
             return roots, turns
         at = _rows_in(slots, blend.slots[rows])
-        all_roots, all_turns = np.tile(roots[at[0]], (len(blend.slots), 1)), np.tile(turns[at[0]], (len(blend.slots), 1, 1))
+        all_roots, all_turns = (
+            np.tile(roots[at[0]], (len(blend.slots), 1)),
+            np.tile(turns[at[0]], (len(blend.slots), 1, 1)),
+        )
         all_roots[rows], all_turns[rows] = roots[at], turns[at]
         shown_roots, shown_turns = blend.shown(all_roots, all_turns)
         roots, turns = roots.copy(), turns.copy()

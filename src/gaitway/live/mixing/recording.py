@@ -157,12 +157,8 @@ class DenseRecord:
             if turns.shape != (size, joints[group] - 1, 3):
                 raise ValueError("a record of a throng that cannot be")
             used[group] += size
-            self._kept.append(
-                ShownPoses(
-                    time, np.array(arrays["who"][rows], np.int64), np.array(arrays["roots"][rows], np.float32), turns,
-                    np.array(arrays["down"][rows], np.bool_), group,
-                )  # fmt: skip
-            )
+            who, roots = np.array(arrays["who"][rows], np.int64), np.array(arrays["roots"][rows], np.float32)
+            self._kept.append(ShownPoses(time, who, roots, turns, np.array(arrays["down"][rows], np.bool_), group))
             self._size += self._kept[-1].nbytes
 
 

@@ -19,8 +19,9 @@ LOOK_EVERY = 0.2
 """Time between two looks at densities [s]."""
 CALM = 1.0
 """Time for which it must be open before people go back to clips [s]."""
-FAILURES, FAR = 3, 3.0
-"""Who has failed to find a plan so often joins, if others are no farther away than this [m]."""
+FAILURES, MANY_FAILURES, FAR = 3, 8, 3.0
+"""Who has failed to find a plan so often joins, if others on their way are no farther away than this [m]; after many
+failures also if others stand there. Who is near its goal has arrived before that."""
 PRESSED = 1.0
 """Time for which somebody is held up by one who stands on clips until that one joins and gives way [s]."""
 
@@ -34,36 +35,44 @@ class ThrongLook(NamedTuple):
     """Distance of the nearest other one [m]."""
     nearest_walker: FloatArray
     """Distance of the nearest other one in the dynamics [m]."""
+    nearest_going: FloatArray
+    """Distance of the nearest other one on the way to its goal [m]."""
 
 
-def look(places: FloatArray, walks: BoolArray) -> ThrongLook:
+def look(places: FloatArray, walks: BoolArray, going: BoolArray) -> ThrongLook:
     """Return what people have around them.
 
     Args:
         places: x, y of everybody [m]; (N, 2).
         walks: who is in the dynamics; (N,).
+        going: who is on the way to its goal; (N,).
     """
     count = len(places)
     far = np.full(count, np.inf)
     if not count:
-        return ThrongLook(far, far, far)
+        return ThrongLook(far, far, far, far)
     tree = scipy.spatial.cKDTree(places)
     there = tree.query_ball_point(places, AROUND, return_length=True)
     nearest = tree.query(places, 2)[0][:, 1] if count > 1 else far
-    walker = far.copy()
-    own = np.flatnonzero(walks)
-    if len(own):
-        away, which = scipy.spatial.cKDTree(places[own]).query(places, min(2, len(own)))
-        away, which = away.reshape(count, -1), which.reshape(count, -1)
-        mine = own[which[:, 0]] == np.arange(count)
-        second = away[:, 1] if away.shape[1] > 1 else far
-        walker = np.where(mine, second, away[:, 0])
-    return ThrongLook(there / (np.pi * AROUND**2), nearest, walker)
+    return ThrongLook(there / (np.pi * AROUND**2), nearest, _nearest(places, walks), _nearest(places, going))
+
+
+def _nearest(places: FloatArray, which: BoolArray) -> FloatArray:
+    """Return the distance of the nearest other one of some people [m]; (N,)."""
+    count, own = len(places), np.flatnonzero(which)
+    if not len(own):
+        return np.full(count, np.inf)
+    away, found = scipy.spatial.cKDTree(places[own]).query(places, min(2, len(own)))
+    away, found = away.reshape(count, -1), found.reshape(count, -1)
+    mine = own[found[:, 0]] == np.arange(count)
+    second = away[:, 1] if away.shape[1] > 1 else np.full(count, np.inf)
+    return np.where(mine, second, away[:, 0])
 
 
 def joins(seen: ThrongLook, fails: IntArray) -> BoolArray:
     """Return who among people on clips on their way joins the dynamics, given failures to plan in a row; (N,)."""
-    stuck = (fails >= FAILURES) & (seen.nearest < FAR)
+    stuck = (fails >= FAILURES) & (seen.nearest_going < FAR)
+    stuck |= (fails >= MANY_FAILURES) & (seen.nearest < FAR)
     return np.asarray((seen.density >= DENSE) | (seen.nearest_walker < BESIDE) | stuck)
 
 

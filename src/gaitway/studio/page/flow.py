@@ -1,7 +1,7 @@
 """Flow and density on the page: squares of the ground coloured by how many people there are, and arrows where they go.
 
-Density is people a square metre, smoothed over a metre; the bounds of its colours are those of Fruin's levels of service
-for walkways, up to the density at which crowds jam.
+Density is people a square metre, smoothed over a metre. Its colours reach from a place where everybody walks freely to
+the density at which crowds jam.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def flow_grid(points: FloatArray, velocities: FloatArray, bounds: Sequence[float
     rows, columns = np.nonzero(density >= LEVELS[0])
     places = np.column_stack([x0 + (rows + 0.5) * CELL, y0 + (columns + 0.5) * CELL])
     found = density[rows, columns]
-    mean = np.stack([sums[1][rows, columns], sums[2][rows, columns]], axis=-1) / np.maximum(found * CELL**2, 1e-9)[:, None]
+    mean = (
+        np.stack([sums[1][rows, columns], sums[2][rows, columns]], axis=-1) / np.maximum(found * CELL**2, 1e-9)[:, None]
+    )
     return FlowGrid(places, found, mean)
 
 

@@ -385,7 +385,9 @@ class PagePanel:
         gui.add_button("Remove as many").on_click(lambda _: self._post(events.RemovePeople(int(self._count.value))))
         with gui.add_folder("Planned with"):
             names = tuple(_PLANNERS.get(name, name) for name in planner_names())
-            self._planner = gui.add_dropdown("Planner", names, hint="of takes; live people use search trees, and local dynamics in throngs")
+            self._planner = gui.add_dropdown(
+                "Planner", names, hint="of takes; live people use search trees, and local dynamics in throngs"
+            )
             self._library = gui.add_dropdown("Library", ("as it is", *cast_names()))
             self._seed = gui.add_number("Seed", 0, min=0, max=2**32 - 1, step=1)
             gui.add_button("Begin anew with these").on_click(lambda _: self._choose())

@@ -38,7 +38,11 @@ def trouble_title(trouble: StudioTrouble) -> str:
     who = " and ".join(trouble.names)
     if trouble.kind == "collision":
         return f"{who} collide{'s' * (len(trouble.names) == 1)} · {trouble.time:.1f} s"
-    words = {"stuck": f"is stuck since {trouble.time:.0f} s", "not arrived": "does not arrive", "no room": "has no room to come in"}
+    words = {
+        "stuck": f"is stuck since {trouble.time:.0f} s",
+        "not arrived": "does not arrive",
+        "no room": "has no room to come in",
+    }
     return f"{who} {words[trouble.kind]}"
 
 

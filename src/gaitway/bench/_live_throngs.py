@@ -1,0 +1,104 @@
+"""Throngs of whole bodies that live crowds must get through, for `gaitway bench crowd` and slow tests."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
+from gaitway.library.behavior import Library
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.options import LiveOptions
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box
+from gaitway.world.world import World
+
+FRAME = 1.0 / 30.0
+_SPACING = 0.95
+"""Distance between people who wait at first [m]."""
+
+
+class LiveThrong(NamedTuple):
+    """A place, and people who want to get through it both ways."""
+
+    world: World
+    starts: FloatArray
+    """x, y [m], heading [rad]; (N, 3)."""
+    goals: FloatArray
+    """x, y [m]; (N, 2)."""
+    seconds: float
+    """Time in which enough of them are to arrive [s]."""
+    share: float
+    """Share of them that is enough."""
+
+
+class ThrongResult(NamedTuple):
+    """How a throng got through."""
+
+    people: int
+    arrived: int
+    seconds: float
+    """Time at which enough had arrived, or at which the run was ended [s]."""
+    processor_ms: float
+    """Mean time of the processor for a frame, joints included [ms]."""
+    most: int
+    """Most people who were in the dynamics at a time."""
+
+    @property
+    def text(self) -> str:
+        """Return it in words."""
+        return f"{self.arrived} of {self.people} in {self.seconds:.0f} s"
+
+
+def gates(count: int = 6, people: tuple[int, int] = (22, 18)) -> LiveThrong:
+    """Return a wall with gates of 0.7 m, and people on both sides of it."""
+    high, width = 3.6 * count - 1.6, 0.7
+    edges = [0.0]
+    for k in range(count):
+        low = 3.6 * k + 0.65
+        edges += [low, low + width]
+    edges.append(high)
+    walls = [
+        Obstacle(Box((12.0, 0.5 * (a + b)), (0.3, b - a), 2.2)) for a, b in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    return _both_ways(World((0.0, 0.0, 24.0, high), tuple(walls)), people, 12.0, 180.0, 1.0)
+
+
+def opening(each: int, width: float = 6.0, seconds: float = 120.0, share: float = 0.95) -> LiveThrong:
+    """Return a wall with one opening, and as many people on either side."""
+    high = 36.0 if each > 60 else 20.0
+    half = 0.5 * (high - width)
+    walls = tuple(Obstacle(Box((30.0, y), (0.4, half), 2.4)) for y in (0.5 * half, high - 0.5 * half))
+    return _both_ways(World((0.0, 0.0, 60.0, high), walls), (each, each), 30.0, seconds, share)
+
+
+def run_live(throng: LiveThrong, library: Library | None = None, options: LiveOptions | None = None) -> ThrongResult:
+    """Let a live crowd of people get through, until enough of them have arrived or the time is over."""
+    with LiveCrowd(throng.world, seed=3, options=options, record_minutes=0.0) as crowd:
+        crowd.add_library("person" if library is None else library)
+        there = crowd.add_many(throng.starts, throng.goals) >= 0
+        people, frames, most, spent = int(there.sum()), 0, 0, 0.0
+        while crowd.time < throng.seconds and crowd.counts.there < throng.share * people:
+            began = time.process_time()
+            crowd.step(FRAME)
+            crowd.joints()
+            crowd.settle()
+            spent += time.process_time() - began
+            frames, most = frames + 1, max(most, crowd.counts.in_throng)
+        return ThrongResult(people, crowd.counts.there, crowd.time, 1e3 * spent / max(frames, 1), most)
+
+
+def _both_ways(world: World, people: tuple[int, int], wall: float, seconds: float, share: float) -> LiveThrong:
+    """Return people in rows on both sides of a wall, who go as far beyond it as they are away from it."""
+    rows = max(int((world.bounds[3] - 2.0) / _SPACING), 1)
+    starts = []
+    for count, side in zip(people, (-1.0, 1.0), strict=True):
+        k = np.arange(count)
+        x = wall + side * (3.0 + _SPACING * (k // rows))
+        y = 1.0 + _SPACING * (k % rows) + 0.3 * (k // rows % 2)
+        starts.append(np.column_stack([x, y, np.full(count, 0.0 if side < 0.0 else np.pi)]))
+    every = np.concatenate(starts)
+    goals = np.column_stack([2.0 * wall - every[:, 0], world.bounds[3] - every[:, 1]])
+    return LiveThrong(world, every, goals, seconds, share)
