@@ -136,7 +136,11 @@ def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
     prepared = prepared_for(library, world)
     forest, logs = live_forest(prepared.table, budget=Budget(20_000)), []
     for seed in (3, 3, 4):
-        crowd, log, rng = LiveEngine(prepared, forest, LiveOptions(), seed=seed), list[Any](), np.random.default_rng(7)
+        crowd, log, rng = (
+            LiveEngine(prepared, forest, LiveOptions(dynamics="clips"), seed=seed),
+            list[Any](),
+            np.random.default_rng(7),
+        )
         crowd.watch(log.append)
         record = LiveRecord(crowd)
         starts = np.column_stack([rng.uniform(-8.0, 8.0, (24, 2)), rng.uniform(-3.0, 3.0, 24)])
@@ -161,7 +165,10 @@ def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
 def test_live_characters_rest_by_takes_of_their_own() -> None:
     library = load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", "walk_short"])
     prepared = prepared_for(library, World((-12.0, -12.0, 12.0, 12.0)))
-    crowd, log = LiveEngine(prepared, live_forest(prepared.table, budget=Budget(5_000)), seed=2), list[Any]()
+    crowd, log = (
+        LiveEngine(prepared, live_forest(prepared.table, budget=Budget(5_000)), LiveOptions(dynamics="clips"), seed=2),
+        list[Any](),
+    )
     crowd.watch(log.append)
     places = np.stack(np.meshgrid(np.arange(-9.0, 10.0, 3.0), [-6.0, 0.0, 6.0]), -1).reshape(-1, 2)
     crowd.add(np.column_stack([places, np.zeros(len(places))]), places + np.array([3.0, 0.0]))
@@ -178,7 +185,10 @@ def test_a_live_character_lifts_its_arms_only_where_there_is_room(room: float) -
     wide = with_variants(people(), ["walk_forward"], lambda clip: [armed(clip, 0, 1.3)])
     sides = tuple(Obstacle(Box((0.0, side * (room + 0.5)), (24.0, 1.0), 2.5)) for side in (-1.0, 1.0))
     prepared = prepared_for(wide, World((-12.0, -6.0, 12.0, 6.0), sides))
-    crowd, log = LiveEngine(prepared, live_forest(prepared.table, budget=Budget(20_000)), seed=2), list[Any]()
+    crowd, log = (
+        LiveEngine(prepared, live_forest(prepared.table, budget=Budget(20_000)), LiveOptions(dynamics="clips"), seed=2),
+        list[Any](),
+    )
     crowd.watch(log.append)
     crowd.add([[-10.0, 0.0, 0.0]], [[9.0, 0.0]])
     for _ in range(500):

@@ -57,7 +57,7 @@ class Errands:
 
     def __init__(self, prepared: PreparedLibrary, forest: Forest, characters: int, seed: int = 0) -> None:
         self._rng, self._fields, side = np.random.default_rng(seed), prepared.fields, prepared.fields.world.bounds[2]
-        self.crowd = LiveEngine(prepared, forest, LiveOptions(route_bytes=0), seed=seed)
+        self.crowd = LiveEngine(prepared, forest, LiveOptions(route_bytes=0, dynamics="clips"), seed=seed)
         number = math.ceil(math.sqrt(1.2 * characters))
         grid = (np.stack(np.meshgrid(np.arange(number), np.arange(number)), -1).reshape(-1, 2) + 0.5) * (side / number)
         spots = self._rng.permutation(grid)

@@ -34,7 +34,7 @@ _SAME = np.radians(0.2)
 """Largest difference of joints that count as equal [rad]."""
 _SAME_TIME = 1e-6
 """Largest difference of times of a clip that goes on at another speed [s]."""
-_AMID = 0.02
+_AMID = 1e-4
 """Time before its end at which a clip counts as left in its midst [s]."""
 _TOE_S = 0.15
 """Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""

@@ -97,7 +97,8 @@ class ThrongBodies:
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""
-        return {"slots": self.slots.copy()} | {name: getattr(self._state, name).copy() for name in _ARRAYS}
+        poses = {"slots": self.slots.copy(), "roots": self.roots.copy(), "turns": self.turns.copy(), "down": self.down}
+        return poses | {name: getattr(self._state, name).copy() for name in _ARRAYS}
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a saved state.
@@ -124,6 +125,11 @@ class ThrongBodies:
         self._state = replace(self._state, **changed)
         self.slots = np.array(arrays["slots"], np.int64)
         self._pose(0.0)
+        for name in ("roots", "turns", "down"):
+            now, found = getattr(self, name), np.array(arrays[name])
+            if found.shape != now.shape or not (np.abs(found.astype(np.float64)) <= _LARGEST).all():
+                raise ValueError("bodies of a throng that cannot be")
+            setattr(self, name, found.astype(now.dtype))
 
     def _pose(self, dt: float, threads: int = 1) -> None:
         poses = pose_bodies(self._state, dt, threads=threads)

@@ -701,8 +701,9 @@ class LiveMixture:
             if len(blend.slots):
                 rows = _rows_in(slots, blend.slots)
                 some_roots, some_turns = blend.shown(roots[rows], turns[rows])
-                roots, turns = roots.copy(), turns.copy()
+                roots, turns, down = roots.copy(), turns.copy(), down.copy()
                 roots[rows], turns[rows] = some_roots, some_turns
+                down[rows] = False  # heels and toes roll into another pose, so nothing is claimed to rest
             self._shown.append((slots, roots, turns, down))
 
     def _clip_contacts(self, parts: EngineParts, slots: IntArray) -> BoolArray:
