@@ -41,6 +41,9 @@ class Blocker(NamedTuple):
 
 def blocker_of(engine: LiveEngine, me: int) -> Blocker:
     """Return what keeps a character from its goal; planning of the latest step must be done."""
+    chain = None if engine.mixture is None else engine.mixture.in_the_way(me)
+    if chain:
+        return Blocker("{who} is in the way", chain[0], behind=tuple(chain[1:]))
     crowd, library = engine.plans, engine.libraries[int(engine.library_numbers(np.array([me]))[0])]
     planner = engine.planner(library.number)
     goal = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y]]
@@ -53,9 +56,6 @@ def blocker_of(engine: LiveEngine, me: int) -> Blocker:
         return Blocker(
             f"{OTHER_PART}; {found.reason}" if found else OTHER_PART, obstacle=found.obstacle if found else -1
         )
-    chain = None if engine.mixture is None else engine.mixture.in_the_way(me)
-    if chain:
-        return Blocker("{who} is in the way", chain[0], behind=tuple(chain[1:]))
     others = _others(crowd, me)
     room = np.array([library.apart(other) for other in engine.libraries])[engine.library_numbers(others)]
     away = np.hypot(*(crowd.steps[others, -1, :2] - goal).T) - room
