@@ -28,6 +28,7 @@ from gaitway.space.planner import ScenePlanner
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
+from gaitway.take.tracks import assemble, tracks_of
 
 KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""
@@ -159,7 +160,10 @@ def plan_scene(
         raise PlanError(f"failed '{failed}'; write {KEEP} or {OUT}")
     together = _scene_planner(scene)
     if together is not None:
-        return _performed(together, scene, libraries, seed, fps, failed, upper_body, progress)
+        name, at_once = together
+        if any(character.plan.planner != name for character in scene.characters):
+            return _mixed(name, at_once, scene, libraries, seed, fps, failed, upper_body, progress)
+        return _performed(at_once, scene, libraries, seed, fps, failed, upper_body, progress)
     crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, aside=failed == KEEP)
     crowd = replace(crowd, results={**crowd.results, **_explained(scene, crowd, libraries)})
     if failed == OUT and crowd.failed:
@@ -181,25 +185,77 @@ def plan_scene(
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
 
 
-def _scene_planner(scene: Scene) -> ScenePlanner | None:
-    """Return the planner that moves all characters of a scene at once, or None if they are planned one by one.
+def _scene_planner(scene: Scene) -> tuple[str, ScenePlanner] | None:
+    """Return the name and the planner that moves characters all at once; None if they are planned one by one.
 
     Raises:
-        PlanError: if it is to move some of them, and others are planned one by one.
+        PlanError: if there are several of these.
     """
-    names = {character.plan.planner: character.name for character in reversed(scene.characters)}
+    names: dict[str, str] = {}
+    for character in scene.characters:
+        names.setdefault(character.plan.planner, character.name)
     made = {name: planner_entry(name).make() for name in names}
-    together = [name for name, planner in made.items() if isinstance(planner, ScenePlanner)]
-    if not together:
-        return None
-    if len(names) > 1:
-        other = next(name for name in names if name != together[0])
+    together = {name: planner for name, planner in made.items() if isinstance(planner, ScenePlanner)}
+    if len(together) > 1:
+        one, other = list(together)[:2]
         raise PlanError(
-            f"{_name(scene)}: '{names[together[0]]}' is planned by '{together[0]}', which moves everybody at once, and "
-            f"'{names[other]}' by '{other}'; write `plan: {{planner: {together[0]}}}` once, for the whole scene"
+            f"{_name(scene)}: '{names[one]}' is planned by '{one}' and '{names[other]}' by '{other}', which both move "
+            f"everybody at once; write one of them for both"
         )
-    found: ScenePlanner = made[together[0]]
-    return found
+    return next(iter(together.items()), None)
+
+
+def _mixed(
+    name: str,
+    planner: ScenePlanner,
+    scene: Scene,
+    libraries: Mapping[LibraryRef, Library] | None,
+    seed: int | None,
+    fps: float,
+    failed: str,
+    upper_body: bool | None,
+    progress: Progress,
+) -> Planned:
+    """Return the take of a scene of which one planner moves some characters at once, see `plan_scene`.
+
+    The others are planned first, as if they were alone. Those who decide at every moment then walk around them.
+    """
+    compiled = compile_seconds()
+    own = tuple(character for character in scene.characters if character.plan.planner == name)
+    others = tuple(character for character in scene.characters if character.plan.planner != name)
+    alone = plan_scene(
+        replace(scene, characters=others), seed=seed, libraries=libraries, fps=fps, failed=failed, upper_body=False,
+        progress=progress,
+    )  # fmt: skip
+    throng = replace(scene, characters=own)
+    among = _performed(planner, throng, libraries, seed, fps, failed, False, progress, among=alone.take)
+    names = tuple(character.name for character in scene.characters)
+    first, second = alone.crowd, among.crowd
+    crowd = CrowdPlan(
+        names=names,
+        plans={**first.plans, **second.plans},
+        results={n: first.results[n] if n in first.results else second.results[n] for n in names},
+        order=(*first.order, *second.order),
+        bent=first.bent,
+        exact=first.exact,
+        libraries={**first.libraries, **second.libraries},
+        rounds=first.rounds,
+        seconds=first.seconds + second.seconds,
+        search_seconds=first.search_seconds + second.search_seconds,
+        expanded=first.expanded,
+    )
+    tracks = {track.name: track for track in (*tracks_of(alone.take), *tracks_of(among.take))}
+    end = max(track.end for track in tracks.values())  # who has arrived stands there until all have
+    drawn = scene.seed if seed is None else seed
+    facts = {**among.take.facts, **_facts(scene, crowd, drawn, failed)}
+    take = assemble([replace(tracks[n], end=end) for n in names if n in tracks], fps, facts)
+    synthesis, remarks = alone.synthesis_seconds + among.synthesis_seconds, (*alone.remarks, *among.remarks)
+    alive = _alive(scene, crowd, upper_body)
+    if alive:
+        began = time.perf_counter()
+        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
+        synthesis, remarks = synthesis + time.perf_counter() - began, (*remarks, *lacking)
+    return Planned(take, scene, crowd, synthesis, compile_seconds() - compiled, remarks)
 
 
 def _performed(
@@ -211,17 +267,20 @@ def _performed(
     failed: str,
     upper_body: bool | None,
     progress: Progress,
+    among: Take | None = None,
 ) -> Planned:
-    """Return the take of a scene whose characters move all at once, see `plan_scene`."""
+    """Return the take of a scene whose characters move all at once, among others if these are given."""
     compiled, began = compile_seconds(), time.perf_counter()
     drawn = scene.seed if seed is None else seed
-    done = planner.perform(scene, libraries, seed=drawn, fps=fps, progress=progress)
+    others: dict[str, Any] = {} if among is None else {"among": among}
+    done = planner.perform(scene, libraries, seed=drawn, fps=fps, progress=progress, **others)
     results = dict(done.results)
     for _ in range(_AGAIN if failed == OUT else 0):
         left = tuple(c for c in scene.characters if results[c.name].found)
         if not left or len(left) == len(done.results):
             break
-        done = planner.perform(replace(scene, characters=left), libraries, seed=drawn, fps=fps, progress=progress)
+        some = replace(scene, characters=left)
+        done = planner.perform(some, libraries, seed=drawn, fps=fps, progress=progress, **others)
         results.update(done.results)
     if failed == OUT and not any(result.found for result in results.values()):
         name, result = next(iter(results.items()))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 import yaml
 
+from gaitway import planners
 from gaitway.audit import audit_take
 from gaitway.core.errors import PlanError
+from gaitway.crowd.planner import ThrongPlanner
+from gaitway.planners import PlannerEntry
 from gaitway.planning import Planned, plan_scene
+from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.scene import Scene, load_scene
 
 GATE = {
@@ -23,6 +28,12 @@ GATE = {
     ],
     "plan": {"planner": "crowd", "upper_body": False},
 }
+
+
+class _Options(PlanOptions):
+    """Options of a second planner of whole scenes."""
+
+    planner: Literal["crowd2"] = "crowd2"
 
 
 def _scene(folder: Path, characters: list[dict[str, Any]], **changes: Any) -> Scene:
@@ -79,16 +90,37 @@ def test_who_cannot_arrive_is_named(tmp_path: Path) -> None:
     assert alone.take.facts["left_out"] == ["bob"]
 
 
-def test_a_throng_is_planned_as_a_whole(tmp_path: Path) -> None:
+def test_a_throng_walks_around_those_who_are_planned_one_by_one(tmp_path: Path) -> None:
+    lead = {"name": "lead", "start": [2, 4, 0], "goal": [10, 4], "plan": {"planner": "behavior", "upper_body": False}}
+    others = [{"name": f"p{k}", "start": [10, 3.4 + 0.6 * k, 180], "goal": [2, 3.4 + 0.6 * k]} for k in range(3)]
+    scene = _scene(tmp_path, [others[0], lead, *others[1:]], obstacles=[])
+    planned = plan_scene(scene, seed=1)
+    assert not planned.failed
+    assert planned.take.names == ("p0", "lead", "p1", "p2")
+    assert planned.found_by == {"crowd": 3, "A*": 1}
+    alone = plan_scene(replace(scene, characters=(scene.characters[1],)), seed=1)
+    times = np.arange(0.0, float(alone.take.ends[0]), 0.2)
+    lead_goes = planned.take.planar(times, [1])[0]
+    assert np.allclose(lead_goes, alone.take.planar(times, [0])[0], atol=1e-6)  # nobody is in the way of it
+    for k in (0, 2, 3):
+        other = planned.take.planar(times, [k])[0]
+        assert np.hypot(*(other - lead_goes)[:, :2].T).min() > 0.35
+    assert audit_take(planned.take, scene.world)["presence"].ok
+
+
+def test_two_planners_of_whole_scenes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = PlannerEntry(name="crowd2", title="another", options=_Options, planner=ThrongPlanner)
+    monkeypatch.setitem(planners._TABLE, "crowd2", other)
     scene = _scene(
         tmp_path,
         [
             {"name": "ada", "start": [2, 2, 0], "goal": [3, 6]},
-            {"name": "bob", "start": [4, 2, 0], "goal": [5, 6], "plan": {"planner": "behavior"}},
+            {"name": "bob", "start": [4, 2, 0], "goal": [5, 6]},
         ],
     )
-    with pytest.raises(PlanError, match="'ada' is planned by 'crowd', which moves everybody at once, and 'bob'"):
-        plan_scene(scene)
+    bob = replace(scene.characters[1], plan=_Options())
+    with pytest.raises(PlanError, match="'ada' is planned by 'crowd' and 'bob' by 'crowd2', which both move everybody"):
+        plan_scene(replace(scene, characters=(scene.characters[0], bob)))
 
 
 def test_people_appear_wait_and_turn_at_the_goal(tmp_path: Path) -> None:

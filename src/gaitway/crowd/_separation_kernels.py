@@ -1,4 +1,4 @@
-"""Which way bodies of capsules must go so that they are out of one another and out of walls."""
+"""Where the capsules of bodies are, and which way bodies must go to be out of one another and out of walls."""
 
 from __future__ import annotations
 
@@ -8,11 +8,86 @@ import numpy as np
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
 
+LEGS_APART = 1.1
+"""Ankles that are farther apart than this have lower legs that do not touch, also half a frame later [m]."""
+
+
+@kernel
+def capsule_axes(
+    rows: IntArray,
+    roots: FloatArray,
+    local: SingleArray,
+    parents: IntArray,
+    offsets: FloatArray,
+    joints: IntArray,
+    starts: FloatArray,
+    ends: FloatArray,
+    radii: FloatArray,
+    segments: SingleArray,
+    places: FloatArray,
+    extents: FloatArray,
+) -> None:
+    """Find the capsules of poses.
+
+    Args:
+        rows: which poses; (N,).
+        roots: positions of roots [m]; (R, 3).
+        local: local rotations; (R, J, 4).
+        parents: of the joints; (J,).
+        offsets: of the joints [m]; (J, 3).
+        joints: see `CapsuleBody`.
+        starts: see `CapsuleBody`.
+        ends: see `CapsuleBody`.
+        radii: see `CapsuleBody`.
+        segments: axes of capsules [m]; (R, C, 2, 3). Rows are filled.
+        places: where roots are on the ground [m]; (R, 2). Rows are filled.
+        extents: how far bodies reach from there [m]; (R,). Rows are filled.
+    """
+    world, at = np.empty((len(parents), 4)), np.empty((len(parents), 3))
+    for row in rows:
+        for j in range(len(parents)):
+            p = parents[j]
+            w, x, y, z = (
+                float(local[row, j, 0]),
+                float(local[row, j, 1]),
+                float(local[row, j, 2]),
+                float(local[row, j, 3]),
+            )
+            if p < 0:
+                world[j, 0], world[j, 1], world[j, 2], world[j, 3] = w, x, y, z
+                at[j, 0], at[j, 1], at[j, 2] = roots[row, 0], roots[row, 1], roots[row, 2]
+                continue
+            a, b, c, d = world[p, 0], world[p, 1], world[p, 2], world[p, 3]
+            world[j, 0], world[j, 1] = a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y
+            world[j, 2], world[j, 3] = a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w
+            ox, oy, oz = offsets[j, 0], offsets[j, 1], offsets[j, 2]
+            tx, ty, tz = 2.0 * (c * oz - d * oy), 2.0 * (d * ox - b * oz), 2.0 * (b * oy - c * ox)
+            at[j, 0] = at[p, 0] + ox + a * tx + c * tz - d * ty
+            at[j, 1] = at[p, 1] + oy + a * ty + d * tx - b * tz
+            at[j, 2] = at[p, 2] + oz + a * tz + b * ty - c * tx
+        places[row, 0], places[row, 1] = roots[row, 0], roots[row, 1]
+        farthest = 0.0
+        for i in range(len(joints)):
+            j = joints[i]
+            a, b, c, d = world[j, 0], world[j, 1], world[j, 2], world[j, 3]
+            for end in range(2):
+                ox, oy, oz = (
+                    (starts[i, 0], starts[i, 1], starts[i, 2]) if end == 0 else (ends[i, 0], ends[i, 1], ends[i, 2])
+                )
+                tx, ty, tz = 2.0 * (c * oz - d * oy), 2.0 * (d * ox - b * oz), 2.0 * (b * oy - c * ox)
+                x, y = at[j, 0] + ox + a * tx + c * tz - d * ty, at[j, 1] + oy + a * ty + d * tx - b * tz
+                segments[row, i, end, 0], segments[row, i, end, 1] = x, y
+                segments[row, i, end, 2] = at[j, 2] + oz + a * tz + b * ty - c * tx
+                x, y = x - roots[row, 0], y - roots[row, 1]
+                farthest = max(farthest, np.sqrt(x * x + y * y) + radii[i])
+        extents[row] = farthest
+
 
 @kernel(inner=True)
 def _deepest(
-    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, dx: float, dy: float, margin: float
-) -> tuple[float, float, float]:
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, dx: float, dy: float, margin: float,
+    x: float, y: float, reach: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return how deep a body is in another at most [m], 0 if in none, and the way out for the first, as a unit vector.
 
     Args:
@@ -23,6 +98,9 @@ def _deepest(
         dx: how far the first is moved against the second along x [m].
         dy: along y [m].
         margin: distance that bodies keep [m].
+        x: where the root of the second body is [m].
+        y: the same.
+        reach: how far that body reaches from there [m].
     """
     worst, nx, ny = 0.0, 0.0, 0.0
     for i in range(len(radii)):
@@ -30,6 +108,11 @@ def _deepest(
             continue
         ax, ay, az = first[i, 0, 0] + dx, first[i, 0, 1] + dy, float(first[i, 0, 2])
         ux, uy, uz = first[i, 1, 0] - first[i, 0, 0], first[i, 1, 1] - first[i, 0, 1], first[i, 1, 2] - first[i, 0, 2]
+        # capsules that are nowhere near the other body
+        mx, my = ax + 0.5 * ux - x, ay + 0.5 * uy - y
+        far = reach + radii[i] + margin + 0.5 * np.sqrt(ux * ux + uy * uy)
+        if mx * mx + my * my >= far * far:
+            continue
         low, high, uu = min(az, az + uz), max(az, az + uz), ux * ux + uy * uy + uz * uz
         for j in range(len(others)):
             if others[j] <= 0.0:
@@ -43,8 +126,8 @@ def _deepest(
             vv = vx * vx + vy * vy + vz * vz
             # a bound by middles and lengths, before the exact distance
             mx, my, mz = wx + 0.5 * (ux - vx), wy + 0.5 * (uy - vy), wz + 0.5 * (uz - vz)
-            reach = wide + 0.5 * (np.sqrt(uu) + np.sqrt(vv))
-            if mx * mx + my * my + mz * mz >= reach * reach:
+            bound = wide + 0.5 * (np.sqrt(uu) + np.sqrt(vv))
+            if mx * mx + my * my + mz * mz >= bound * bound:
                 continue
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
             area = uu * vv - uv * uv
@@ -118,7 +201,7 @@ def part_people(
                     continue
                 deep, nx, ny = _deepest(
                     segments[i], segments[j], radii[bodies[i]], radii[bodies[j]], shifts[i, 0] - shifts[j, 0],
-                    shifts[i, 1] - shifts[j, 1], margin,
+                    shifts[i, 1] - shifts[j, 1], margin, roots[j, 0], roots[j, 1], extents[j],
                 )  # fmt: skip
                 if deep <= 0.0:
                     continue
@@ -225,6 +308,7 @@ def part_feet(
     feet: IntArray,
     extents: FloatArray,
     lasts: BoolArray,
+    changed: BoolArray,
     margin: float,
     pushes: FloatArray,
 ) -> None:
@@ -242,6 +326,8 @@ def part_feet(
         feet: capsules of the lower leg of each foot of each kind of body, -1 for none; (B, 2, L).
         extents: how far bodies reach from their roots [m]; (R,).
         lasts: whether a row is the last of a person; else the next row is its next frame; (R,).
+        changed: whether a row was moved since feet were last apart; two that were not, in this frame and in the next,
+            are still apart; (R,).
         margin: distance that legs keep [m].
         pushes: way to go, for each foot of each row [m]; (R, 2, 2). Filled.
     """
@@ -260,8 +346,16 @@ def part_feet(
                 if wx * wx + wy * wy > near * near:
                     continue
                 halves = 1 if lasts[i] or lasts[j] else 2
+                if not (changed[i] or changed[j] or (halves > 1 and (changed[i + 1] or changed[j + 1]))):
+                    continue
                 for k in range(2):
                     for m in range(2):
+                        c, d = feet[bodies[i], k, 0], feet[bodies[j], m, 0]
+                        if c >= 0 and d >= 0:  # shanks that are farther apart than both reach
+                            x = segments[i, c, 1, 0] - segments[j, d, 1, 0]
+                            y = segments[i, c, 1, 1] - segments[j, d, 1, 1]
+                            if x * x + y * y > LEGS_APART * LEGS_APART:
+                                continue
                         worst, nx, ny = 0.0, 0.0, 0.0
                         for half in range(halves):
                             for c in feet[bodies[i], k]:
@@ -274,7 +368,9 @@ def part_feet(
                                         continue
                                     second[0] = radii[bodies[j], d]
                                     _between(segments, j, d, half, other)
-                                    deep, x, y = _deepest(one, other, first, second, 0.0, 0.0, margin)
+                                    deep, x, y = _deepest(
+                                        one, other, first, second, 0.0, 0.0, margin, roots[j, 0], roots[j, 1], 3.0
+                                    )
                                     if deep > worst:
                                         worst, nx, ny = deep, x, y
                         if worst <= 0.0:

@@ -24,7 +24,7 @@ from gaitway.crowd.dynamics.simulation import CrowdSimulation
 from gaitway.crowd.dynamics.stuck import StuckPerson
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion.space import locomotion_space
-from gaitway.crowd.locomotion.steering import closeness, steered
+from gaitway.crowd.locomotion.steering import closeness, narrowness, steered
 from gaitway.crowd.locomotion.walking import Walk, walk_along
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.crowd.separation import walk_apart
@@ -44,18 +44,22 @@ _WALKING_SPEED = 1.34
 """Mean of the speeds at which people walk when nobody is in the way (Weidmann 1993) [m/s]."""
 _FARTHEST = 2.0
 """Greatest difference of an own speed from the mean, in standard deviations."""
-_BODY = CrowdBody(0.50, 0.27)
+_BODY = CrowdBody(0.50, 0.30)
 """Outline of people, with arms and a little room around the trunk."""
 _ARRIVAL = 0.6
 """Share of the tolerance within which people stop walking; they may be pushed a little after that."""
 _NEAREST, _LARGEST = 0.1, 0.4
 """Least and greatest distance from the goal at which people stop walking [m]."""
+_MANY = 400
+"""Number of people from which on more than one thread is worth its trouble; results are the same."""
 _AFTER = 2.0
 """Time that is shown after the last arrival [s]."""
 _HOPELESS = 30.0
 """Time without progress of all who still walk after which the simulation ends [s]."""
 _WALL_REACH = 1.0
 """Greatest distance of a limb from the root [m]."""
+_ARMS_NEED = (0.62, 0.95)
+"""Distances of others at which arms are held down wholly, and swing freely [m]."""
 _TURN_RATE = 1.5
 """Speed at which people turn to the heading of their goal [rad/s]."""
 
@@ -77,15 +81,43 @@ class _Person:
     """x, y [m] and heading [rad] at each frame."""
 
 
+class _Other:
+    """A character that was planned before, and gives no way to anybody. This class is **mutable**."""
+
+    def __init__(self, name: str, take: Take, number: int, fps: float) -> None:
+        clip = take.clip(number, fps)
+        self.name, self.id, self._fps = name, -1, fps
+        self._first = round(take.start(number) * fps)
+        self._path = clip.planar_path()
+
+    def lead(self, simulation: CrowdSimulation, frame: int) -> None:
+        """Put it where it is in a frame, from its first one on; it stays where it stops."""
+        at = min(frame - self._first, len(self._path) - 1)
+        if at < 0:
+            return
+        x, y, heading = self._path[at].tolist()
+        if self.id < 0:
+            self.id = int(simulation.add([[x, y]], [[x, y]], headings=[heading])[0])
+        after = self._path[min(at + 1, len(self._path) - 1)]
+        simulation.lead(self.id, (x, y), (after[:2] - (x, y)) * self._fps, heading)
+
+
 class ThrongPlanner:
     """Simulates a scene. Made anew for each run."""
 
     def perform(
-        self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, *, seed: int, fps: float, progress: Progress
+        self,
+        scene: Scene,
+        libraries: Mapping[LibraryRef, Library] | None,
+        *,
+        seed: int,
+        fps: float,
+        progress: Progress,
+        among: Take | None = None,
     ) -> ScenePerformance:
         """Move all characters of a scene, see `gaitway.space.planner.ScenePlanner`."""
         began = clock.perf_counter()
-        people, stuck, remarks = _simulated(scene, seed, fps, progress)
+        people, stuck, remarks = _simulated(scene, seed, fps, progress, among)
         searched = clock.perf_counter() - began
         refs = list(dict.fromkeys(person.character.library for person in people))
         loaded = {ref: (libraries or {}).get(ref) or ref.load() for ref in refs}
@@ -103,12 +135,18 @@ class ThrongPlanner:
 
 
 def _simulated(
-    scene: Scene, seed: int, fps: float, progress: Progress
+    scene: Scene, seed: int, fps: float, progress: Progress, among: Take | None
 ) -> tuple[list[_Person], dict[str, tuple[StuckPerson, str]], tuple[str, ...]]:
     """Simulate a scene; return its people, those who are stuck at the end and why, and remarks."""
     options = scene.characters[0].plan
     assert isinstance(options, ThrongOptions)
-    crowd = CrowdOptions(model=options.dynamics, keep_side=options.keep_side, body=_BODY, at_goal="stand")
+    crowd = CrowdOptions(
+        model=options.dynamics,
+        keep_side=options.keep_side,
+        body=_BODY,
+        at_goal="stand",
+        threads=1 if len(scene.characters) < _MANY else None,
+    )
     simulation = CrowdSimulation(scene.world, crowd, seed)
     people = [_Person(character, first=round(character.start_time * fps)) for character in scene.characters]
     _find_lost(people, simulation)
@@ -120,6 +158,7 @@ def _simulated(
         )
     )
     duration = max((person.character.start_time for person in people), default=0.0) + options.duration
+    others = [] if among is None else [_Other(name, among, k, fps) for k, name in enumerate(among.names)]
     frame, last_arrival, moved = 0, 0.0, 0.0
     while True:
         _appear([p for p in people if p.first == frame], simulation, shares, seed)
@@ -141,9 +180,12 @@ def _simulated(
             break
         if frame % 30 == 0:
             progress("characters", len(people) - len(left), len(people))
+        for other in others:
+            other.lead(simulation, frame)
         simulation.step(1.0 / fps)
         frame += 1
     names = {person.id: person.character.name for person in people if person.id >= 0}
+    names |= {other.id: other.name for other in others if other.id >= 0}
     stuck = {names[one.person]: (one, _why(one, names)) for one in simulation.stuck()}
     return people, stuck, tuple(simulation.repairs)
 
@@ -240,13 +282,16 @@ def _take(
 ) -> Take:
     """Return the bodies of all people, moved apart where limbs would meet."""
     tracks = _trajectories(people, fps)
-    close = closeness(steered(tracks, fps))
     spaces = {ref: locomotion_space(library) for ref, library in libraries.items()}
     refs = [person.character.library for person in people]
 
+    first = steered(tracks, fps)
+    lowered = np.maximum(closeness(first, *_ARMS_NEED), narrowness(first, walls))
+    close = np.zeros_like(lowered)
+
     def walker(along: Trajectories, members: Sequence[int]) -> dict[int, Walk]:
         paths = steered(along, fps)
-        return {k: walk_along(spaces[refs[k]], paths, k, close, along.names[k], seed) for k in members}
+        return {k: walk_along(spaces[refs[k]], paths, k, close, along.names[k], seed, lowered) for k in members}
 
     clips = walk_apart(tracks, walker, WallHash.of(walls.segments(), walls.bounds, _WALL_REACH))
     return take_of(clips, tracks.names, fps=fps, start_times=(tracks.starts / fps).tolist())

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.simulation import CrowdSimulation
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.papers.juelich_scenes import Experiment, Inflow
@@ -45,9 +46,9 @@ class Peer(Protocol):
 class GaitwayPeer:
     """gaitway's own simulation."""
 
-    def __init__(self, experiment: Experiment, seed: int) -> None:
+    def __init__(self, experiment: Experiment, seed: int, options: CrowdOptions | None = None) -> None:
         blocks = tuple(Obstacle(Polygon(block, 2.5)) for block in experiment.blocks)
-        self.crowd = CrowdSimulation(World(experiment.bounds, blocks), None, seed)
+        self.crowd = CrowdSimulation(World(experiment.bounds, blocks), options, seed)
         self.goals = experiment.goals
 
     def add(self, position: FloatArray, goal: int, speed: float) -> bool:

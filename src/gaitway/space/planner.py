@@ -82,7 +82,14 @@ class ScenePlanner(Protocol):
     """A planner that moves all characters of a scene at once, because each depends on all others at every moment."""
 
     def perform(
-        self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, *, seed: int, fps: float, progress: Progress
+        self,
+        scene: Scene,
+        libraries: Mapping[LibraryRef, Library] | None,
+        *,
+        seed: int,
+        fps: float,
+        progress: Progress,
+        among: Take | None = None,
     ) -> ScenePerformance:
         """Move all characters of a scene.
 
@@ -92,4 +99,5 @@ class ScenePlanner(Protocol):
             seed: seed of all that is drawn.
             fps: rate at which the take is meant to be looked at [Hz].
             progress: called with what is being done, how much of it is done and how much there is.
+            among: motion of further characters, which were planned before and give no way; left out if there are none.
         """

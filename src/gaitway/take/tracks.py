@@ -257,6 +257,32 @@ def assemble(tracks: Sequence[Track], fps: float = 30.0, facts: Mapping[str, Any
     )
 
 
+def tracks_of(take: Take) -> list[Track]:
+    """Return the tracks that a take consists of, one a character, so that several takes can be assembled into one."""
+    out = []
+    for character, (first, last) in enumerate(pairwise(take.rows.tolist())):
+        rows, own = take.segments, slice(first, last)
+        x, y, heading, tolerance = take.goals[character].tolist()
+        radius = float(take.radii[character])
+        track = Track(
+            name=take.names[character],
+            clips=tuple(take.clips[clip] for clip in rows.clip[own].tolist()),
+            starts=rows.start[own],
+            offsets=rows.offset[own],
+            speeds=rows.speed[own],
+            poses=rows.pose[own],
+            heights=rows.height[own],
+            blends=rows.blend[own],
+            behaviors=tuple(take.behaviors[b] if b >= 0 else None for b in rows.behavior[own].tolist()),
+            end=float(take.ends[character]),
+            goal=None if np.isnan(x) else (x, y, heading, tolerance),
+            radius=None if np.isnan(radius) else radius,
+            layers=tuple(layer for layer in take.layers if layer.character == character),
+        )
+        out.append(track)
+    return out
+
+
 def _segments(tracks: Sequence[Track], clips: Mapping[Clip, int], behaviors: Mapping[str, int]) -> Segments:
     numbers = [behaviors[b] if b else -1 for track in tracks for b in track.behaviors]
     return Segments(

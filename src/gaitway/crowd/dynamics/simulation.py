@@ -68,6 +68,7 @@ class CrowdSimulation:
         self._marks, self._mark_times = np.empty((0, 2)), np.empty(0)
         self._blockers = np.empty(0, np.int64)
         self._gathered, self._holders = np.empty(0, np.bool_), np.empty(0, np.int64)
+        self._led = np.empty(0, np.bool_)
         self._queues: list[CrowdQueue] = []
         self._step_rows = StepRows()
         self.set_place(place)
@@ -227,6 +228,7 @@ class CrowdSimulation:
             _blockers=np.full(count, -1),
             _gathered=np.zeros(count, np.bool_),
             _holders=np.full(count, -1),
+            _led=np.zeros(count, np.bool_),
         )
         self._plan(np.arange(first, first + count))
         return ids
@@ -250,6 +252,29 @@ class CrowdSimulation:
         rows = rows[self._modes[rows] == WAIT]
         self._departs[rows] = self.time
         self._depart(rows)
+
+    def lead(
+        self, person: int, position: npt.ArrayLike, velocity: npt.ArrayLike = (0.0, 0.0), heading: float = 0.0
+    ) -> None:
+        """Put a person somewhere, who from now on goes only where it is put and gives no way; call it before each step.
+
+        Args:
+            person: id.
+            position: where it is now [m]; (2,).
+            velocity: where it goes, which others see [m/s]; (2,).
+            heading: which way its trunk faces [rad].
+
+        Raises:
+            CrowdError: if there is no such person, or a number is not finite.
+        """
+        row = int(self._rows(person)[0])
+        numbers = np.array([*np.ravel(position), *np.ravel(velocity), heading], dtype=np.float64)
+        if numbers.shape != (5,) or not np.isfinite(numbers).all():
+            raise CrowdError(f"person {person} is led to {numbers.tolist()}; write finite x, y, velocity and heading")
+        self._positions[row] = self._holds[row] = self._marks[row] = numbers[:2]
+        self._velocities[row] = numbers[2:4]
+        self._faces[row] = np.cos(heading), np.sin(heading)
+        self._modes[row], self._led[row], self._arrived[row] = STAND, True, True
 
     def queue(self, ids: npt.ArrayLike, line: npt.ArrayLike, service: float = 2.0) -> CrowdQueue:
         """Let people queue before they go to their goals.
@@ -398,7 +423,8 @@ class CrowdSimulation:
     def _ranks(self, held: IntArray) -> FloatArray:
         """Return the ranks of people; who stands in the way of somebody who is held up gives way; (N,)."""
         holds = (self._modes == STAND) & ~self._gathered
-        holds[self._blockers[held]] = False
+        asked = self._blockers[held]
+        holds[asked[~self._led[asked]]] = False
         return np.where(holds, 2.0, self._shares)
 
     def _move(self, active: IntArray, wishes: FloatArray, held: IntArray, dt: float) -> None:
@@ -652,6 +678,7 @@ _STATE = (
     "_blockers",
     "_gathered",
     "_holders",
+    "_led",
 )
 """Arrays with a row for each person."""
 

@@ -26,7 +26,8 @@ SWUNG, STOOD, FROM_X, FROM_Y, FROM_YAW, TO_X, TO_Y, TO_YAW = range(8)
 where it will stand."""
 STATE_COLUMNS = FOOT + 2 * FOOT_WIDTH
 STEP_PHASE, STEP_IDLE, STEP_X, STEP_Y, STEP_HEADING, STEP_LEFT_ARM, STEP_RIGHT_ARM, STEP_WEIGHTS = range(8)
-"""Columns of `steps`: phase, time of standing [s], planar pose, how far each arm is tucked, weights of four cycles."""
+"""Columns of `steps`: phase, time of standing [s], planar pose, how far each arm is tucked before the belly (negative:
+beside the thigh), weights of four cycles."""
 STEP_FEET, STEP_WIDTH = 12, 11
 ACROSS, RISE, PITCH, NEAR, LATE, HERE, THERE = 0, 1, 2, 3, 4, 5, 8
 """Columns of a foot of `steps`, from `STEP_FEET` on: how far it is from its last place to its next one, how high it is

@@ -128,16 +128,18 @@ def _blended(
             row = sources[cycle]
             for i in range(width):
                 pose[i] += a * poses[style, row, low, i] + b * poses[style, row, after, i]
-    if steps[n, STEP_LEFT_ARM] + steps[n, STEP_RIGHT_ARM] > 0.0:
-        for i in range(len(tucked_joints)):
+    if steps[n, STEP_LEFT_ARM] != 0.0 or steps[n, STEP_RIGHT_ARM] != 0.0:
+        arms = len(tucked_joints)
+        for i in range(arms):
             j = tucked_joints[i]
-            close = np.float32(_smooth(steps[n, STEP_LEFT_ARM if 2 * i < len(tucked_joints) else STEP_RIGHT_ARM]))
+            how = steps[n, STEP_LEFT_ARM if 2 * i < arms else STEP_RIGHT_ARM]
+            close, row = np.float32(_smooth(abs(how))), i if how >= 0.0 else i + arms
             along = np.float32(0.0)
             for c in range(4):
-                along += pose[c * joints + j] * np.float32(tucked[i, c])
+                along += pose[c * joints + j] * np.float32(tucked[row, c])
             sign = np.float32(1.0) if along >= 0.0 else np.float32(-1.0)
             for c in range(4):
-                pose[c * joints + j] += close * (sign * np.float32(tucked[i, c]) - pose[c * joints + j])
+                pose[c * joints + j] += close * (sign * np.float32(tucked[row, c]) - pose[c * joints + j])
     for j in range(joints):
         w, x, y, z = pose[j], pose[joints + j], pose[2 * joints + j], pose[3 * joints + j]
         scale = np.float32(1.0) / np.sqrt(w * w + x * x + y * y + z * z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +17,12 @@ from gaitway.motion.skeleton import Skeleton
 
 SIDES = ("left", "right")
 _LEG = ("hip", "knee", "ankle")
-_TUCK = {
-    "shoulder": (0.65, 1.38, 0.05),
-    "elbow": (0.0, 0.0, 0.92),
-}
-"""Tucked arms: turn of the upper arm about its bone, down and forward; then the bend of the elbow, last [rad]."""
+_TUCKS = (
+    {"shoulder": (0.65, 1.38, 0.05), "elbow": (0.0, 0.0, 0.92)},
+    {"shoulder": (0.25, 1.48, 0.02), "elbow": (0.0, 0.0, 0.10)},
+)
+"""Tucked arms, before the belly and beside the thighs: turn of the upper arm about its bone, down and forward; then the
+bend of the elbow, last [rad]."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,7 +47,7 @@ class BodyRig:
     tucked_joints: IntArray
     """Joints of the arms that are tucked; (K,)."""
     tucked: FloatArray
-    """Their local rotations when they are; (K, 4)."""
+    """Their local rotations when forearms lie before the belly, then when arms lie beside the thighs; (2 K, 4)."""
 
     def __post_init__(self) -> None:
         for name in ("legs", "paths", "lengths", "frames", "above", "feet", "columns", "tucked_joints", "tucked"):
@@ -113,7 +115,8 @@ def body_rig(skeleton: Skeleton) -> BodyRig:
             path.insert(0, int(skeleton.parents[path[0]]))
         paths.append(path)
     depth = max(len(path) for path in paths)
-    arms, tucked = _tucked(skeleton, world)
+    arms, tucked = _tucked(skeleton, world, _TUCKS[0])
+    lowered = _tucked(skeleton, world, _TUCKS[1])[1]
     return BodyRig(
         skeleton=skeleton,
         legs=np.array(legs, dtype=np.int64),
@@ -126,15 +129,17 @@ def body_rig(skeleton: Skeleton) -> BodyRig:
             [[columns.get(f"{s}_{p}", -1) for p in ("heel", "ball", "toe")] for s in SIDES], dtype=np.int64
         ),
         tucked_joints=arms,
-        tucked=tucked,
+        tucked=np.concatenate([tucked, lowered]),
     )
 
 
-def _tucked(skeleton: Skeleton, world: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the joints of the arms (K,) and their local rotations (K, 4) when forearms lie before the belly."""
+def _tucked(
+    skeleton: Skeleton, world: FloatArray, tuck: Mapping[str, tuple[float, float, float]]
+) -> tuple[IntArray, FloatArray]:
+    """Return the joints of the arms (K,) and their local rotations (K, 4) when they are tucked."""
     joints, local = [], []
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        for part, (twist, down, forward) in _TUCK.items():
+        for part, (twist, down, forward) in tuck.items():
             joint = skeleton.roles.get(f"{side}_{part}")
             if joint is None:
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.crowd.dynamics.walls import Walls
 from gaitway.crowd.trajectories import Trajectories
 
 SMOOTHING_S = 0.12
@@ -27,6 +29,13 @@ _NEAR, _FAR = 0.50, 0.85
 """Distances to the next person at which arms are wholly tucked, and hang freely [m]."""
 ARM_HABITS = (0.5, 1.0)
 """How far people tuck an arm when others are as near as can be: range of what is drawn for each arm."""
+_BEFORE, _NOT_BEFORE = 0.46, 0.62
+"""Distances to somebody right before one at which arms are wholly lowered, and are not [m]."""
+_AHEAD, _WALL_AHEAD, _WALL = 0.30, (0.05, 0.15), (0.38, 0.48)
+"""Distance ahead at which walls are looked for; distances of walls from there, and from where one stands, at which they
+count wholly, and do not [m]."""
+_RIGHT_BEFORE = 0.5
+"""Cosine of the greatest angle at which somebody is right before one."""
 _CLOSE_S = 0.35
 """Standard deviation of the smoothing of how near others are [s]."""
 
@@ -124,8 +133,42 @@ def _speeds(path: FloatArray, fps: float) -> FloatArray:
     )
 
 
-def closeness(paths: SteeredPaths) -> FloatArray:
-    """Return how near the next person is in every row, 0 (far) to 1 (they touch); (R,)."""
+def closeness(paths: SteeredPaths, near: float = _NEAR, far: float = _FAR) -> FloatArray:
+    """Return how near the next person is in every row, 0 (farther than `far` [m]) to 1 (nearer than `near`); (R,)."""
+
+    def measured(rows: IntArray) -> FloatArray:
+        places = paths.path[rows, :2]
+        apart = scipy.spatial.cKDTree(places).query(places, 2)[0][:, 1]  # infinite for who is alone
+        return np.asarray(np.clip((far - apart) / (far - near), 0.0, 1.0))
+
+    return _every_few_frames(paths, measured)
+
+
+def narrowness(paths: SteeredPaths, walls: Walls) -> FloatArray:
+    """Return how near walls, and people right before one, are in every row, 0 (far) to 1 (they touch); (R,)."""
+
+    def near(rows: IntArray) -> FloatArray:
+        places, headings = paths.path[rows, :2], paths.path[rows, 2]
+        ways = np.column_stack([np.cos(headings), np.sin(headings)])
+        out = np.zeros(len(rows))
+        if len(rows) > 1:
+            pairs = scipy.spatial.cKDTree(places).query_pairs(_NOT_BEFORE, output_type="ndarray")
+            for one, other in (pairs.T, pairs.T[::-1]):
+                to = places[other] - places[one]
+                apart = np.hypot(to[:, 0], to[:, 1])
+                ahead = (to * ways[one]).sum(axis=1) > _RIGHT_BEFORE * apart
+                share = np.clip((_NOT_BEFORE - apart) / (_NOT_BEFORE - _BEFORE), 0.0, 1.0)
+                np.maximum.at(out, one[ahead], share[ahead])
+        for points, (nearest, farthest) in ((places + _AHEAD * ways, _WALL_AHEAD), (places, _WALL)):
+            gaps = walls.depths(points)
+            out = np.maximum(out, np.clip((farthest - gaps) / (farthest - nearest), 0.0, 1.0))
+        return out
+
+    return _every_few_frames(paths, near)
+
+
+def _every_few_frames(paths: SteeredPaths, measured: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """Return what is measured of the people of a frame, given their rows; smooth in between; (R,)."""
     lengths = np.diff(paths.rows)
     who = np.repeat(np.arange(len(lengths)), lengths)
     frame = np.arange(len(who)) - np.repeat(paths.rows[:-1], lengths) + np.repeat(paths.firsts, lengths)
@@ -140,10 +183,7 @@ def closeness(paths: SteeredPaths) -> FloatArray:
         if len(rows) == 0 or (frame[rows[0]] % stride and not ends[rows].any()):
             continue
         known[rows] = True
-        if len(rows) > 1:
-            places = paths.path[rows, :2]
-            apart = scipy.spatial.cKDTree(places).query(places, 2)[0][:, 1]
-            out[rows] = np.clip((_FAR - apart) / (_FAR - _NEAR), 0.0, 1.0)
+        out[rows] = measured(rows)
     for c in range(len(lengths)):
         rows = np.arange(paths.rows[c], paths.rows[c + 1])
         own = rows[known[rows]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
@@ -11,8 +11,8 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.crowd.locomotion import _feet_kernels
-from gaitway.crowd.locomotion._feet_kernels import ACROSS, HERE, STEP_FEET, STEP_WIDTH, THERE
-from gaitway.crowd.locomotion.posing import posed
+from gaitway.crowd.locomotion._feet_kernels import ACROSS, HERE, STEP_FEET, STEP_WIDTH, STEP_X, STEP_Y, THERE
+from gaitway.crowd.locomotion.posing import BodyPoses, posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import ARM_HABITS, SteeredPaths
 from gaitway.motion.clip import Clip
@@ -48,39 +48,67 @@ class Walk:
         """Return how far each foot is from its last footprint to its next one, 0 to 1; 0 in a stance; (F, 2)."""
         return np.column_stack([self.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] for k in range(2)]).clip(0.0, 1.0)
 
-    def with_footprints_moved(self, moves: tuple[FloatArray, FloatArray]) -> Walk:
-        """Return the same walk with other footprints.
+    def moved(self, shifts: FloatArray, moves: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Return the steps of the same walk along a path that is moved aside, and with footprints that are moved.
+
+        Nothing else changes: feet are lifted and set down when they were. A footprint goes with the path, by as much
+        as that is moved on average while the foot stands on it.
 
         Args:
-            moves: how far each footprint of the left and of the right foot is moved [m]; (P, 2) each, with at least one
-                row more than the last number of `footprints`.
+            shifts: how far the path is moved in every frame [m]; (F, 2).
+            moves: how far each footprint of the left and of the right foot is moved besides, and how far the foot is
+                led aside in the middle of the swing that follows [m]; (P, 4) each, with at least one row more than the
+                last number of `footprints`.
+
+        Returns:
+            Steps as `steps`; (F, STEP_COLUMNS).
         """
         steps = self.steps.copy()
+        steps[:, STEP_X] += shifts[:, 0]
+        steps[:, STEP_Y] += shifts[:, 1]
         for k in range(2):
             foot, prints = STEP_FEET + k * STEP_WIDTH, self.footprints[:, k]
-            steps[:, foot + HERE : foot + HERE + 2] += moves[k][prints]
-            swings = self.steps[:, foot + ACROSS] >= 0.0
-            after = np.where(swings, prints + 1, prints)
-            steps[:, foot + THERE : foot + THERE + 2] += moves[k][after]
-        return replace(self, steps=steps)
+            stands = self.steps[:, foot + ACROSS] < 0.0
+            count = len(moves[k])
+            frames = np.bincount(prints[stands], minlength=count)[:, None]
+            sums = np.column_stack([np.bincount(prints[stands], shifts[stands, c], count) for c in range(2)])
+            # nobody is seen on a print that was left before the first frame, or is reached after the last one
+            unseen = np.where(np.arange(count)[:, None] == 0, shifts[0], shifts[-1])
+            places = moves[k][:, :2] + np.where(frames > 0, sums / np.maximum(frames, 1), unseen)
+            across = steps[:, foot + ACROSS].clip(0.0, 1.0)[:, None]
+            aside = 4.0 * across * (1.0 - across) * moves[k][prints, 2:]
+            steps[:, foot + HERE : foot + HERE + 2] += places[prints] + aside
+            steps[:, foot + THERE : foot + THERE + 2] += places[np.where(stands, prints, prints + 1)] + aside
+        return steps
 
     def clip(self) -> Clip:
         """Return the motion."""
         space, frames = self.space, len(self.steps)
         styles, drops = np.full(frames, self.style, dtype=np.int64), np.zeros(frames)
         needs = posed(space, styles, self.steps, self.corners, drops).needs
-        poses = posed(space, styles, self.steps, self.corners, _eased(needs, self.fps))
-        contacts = np.zeros((frames, len(space.rig.skeleton.contact_points)), dtype=bool)
-        for column, flags in zip(space.rig.columns.ravel(), poses.down.T, strict=True):
+        poses = posed(space, styles, self.steps, self.corners, eased(needs, self.fps))
+        return self.clip_of(poses)
+
+    def clip_of(self, poses: BodyPoses) -> Clip:
+        """Return the motion of poses of this walk, one for each frame."""
+        rig = self.space.rig
+        contacts = np.zeros((len(poses.roots), len(rig.skeleton.contact_points)), dtype=bool)
+        for column, flags in zip(rig.columns.ravel(), poses.down.T, strict=True):
             if column >= 0:
                 contacts[:, column] = flags
         turns = poses.rotations.astype(np.float64)
         turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-        return Clip(space.rig.skeleton, poses.roots, turns, self.fps, self.name, contacts)
+        return Clip(rig.skeleton, poses.roots, turns, self.fps, self.name, contacts)
 
 
 def walk_along(
-    space: LocomotionSpace, paths: SteeredPaths, person: int, near: FloatArray, name: str, seed: int
+    space: LocomotionSpace,
+    paths: SteeredPaths,
+    person: int,
+    near: FloatArray,
+    name: str,
+    seed: int,
+    lowered: FloatArray | None = None,
 ) -> Walk:
     """Return how a person walks along its path.
 
@@ -91,6 +119,7 @@ def walk_along(
         near: how near others are in every row of the paths, 0 to 1; (R,).
         name: of the person.
         seed: draws the style, the foot that it begins with and the habit of its arms, together with the name.
+        lowered: how far arms are held down beside the thighs, 0 to 1, which needs least room; (R,).
     """
     rng = np.random.default_rng([seed, crc32(name.encode())])
     left, right = rng.uniform(*ARM_HABITS, 2)
@@ -105,12 +134,14 @@ def walk_along(
         np.ascontiguousarray(paths.velocity[rows]), paths.fps, space.simplices, space.neighbors, space.transforms,
         space.hull, space.traits, space.rig.leg, steps, corners, beyond,
     )  # fmt: skip
-    steps[:, _feet_kernels.STEP_LEFT_ARM] = float(left) * near[rows]
-    steps[:, _feet_kernels.STEP_RIGHT_ARM] = float(right) * near[rows]
+    free = near[rows] if lowered is None else near[rows] * (1.0 - lowered[rows])
+    down = 0.0 if lowered is None else lowered[rows]
+    steps[:, _feet_kernels.STEP_LEFT_ARM] = float(left) * free - down
+    steps[:, _feet_kernels.STEP_RIGHT_ARM] = float(right) * free - down
     return Walk(name=name, space=space, style=style, fps=paths.fps, steps=steps, corners=corners, beyond=beyond)
 
 
-def _eased(needs: FloatArray, fps: float) -> FloatArray:
+def eased(needs: FloatArray, fps: float) -> FloatArray:
     """Return how much lower a pelvis is (F,): nowhere less than legs need, and without jerks."""
     reach = max(round(2.0 * _DROP_S * fps), 1)
     widest = scipy.ndimage.maximum_filter1d(needs, 2 * reach + 1, mode="nearest")
