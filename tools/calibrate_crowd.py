@@ -1,9 +1,9 @@
 """Calibrate the local dynamics of `gaitway.crowd` on real people: `python tools/calibrate_crowd.py FOLDER`.
 
 Options of `CrowdOptions` and `CrowdBody` are drawn from ranges, by a seed, and simulated in the experiments that
-`gaitway.papers.juelich.CALIBRATED` names, and in a room with a door of 1 m. The best ones are printed, with what they
-are measured by; the first row is how the defaults do. All other experiments of `gaitway papers juelich` are left for
-validation.
+`gaitway.papers.juelich.CALIBRATED` names, and in a room with a door of 1 m. The first row is how the defaults do. At
+the end come the best of those whose flow through the door of 1 m is that of experiments, and whose bodies hardly
+overlap. All other experiments of `gaitway papers juelich` are left for validation.
 """
 
 from __future__ import annotations
@@ -140,8 +140,10 @@ def main() -> None:
         values = tuple(round(float(value), 3) for value in drawn)
         found.append(tried(values, places, real, asked.seed))
         show(found[-1], str(number))
-    print("best:")
-    for one in sorted(found, key=lambda one: one.loss)[:3]:
+    print("best within bounds:")
+    low, high = DOOR_FLOW
+    allowed = [one for one in found if low <= one.flows[-1] <= high and one.overlaps <= SHARE]
+    for one in sorted(allowed, key=lambda one: one.loss)[:3]:
         show(one, "")
 
 

@@ -44,7 +44,7 @@ _WALKING_SPEED = 1.34
 """Mean of the speeds at which people walk when nobody is in the way (Weidmann 1993) [m/s]."""
 _FARTHEST = 2.0
 """Greatest difference of an own speed from the mean, in standard deviations."""
-_BODY = CrowdBody(0.50, 0.30)
+_BODY = CrowdBody(0.48, 0.285)
 """Outline of people, with arms and a little room around the trunk."""
 _ARRIVAL = 0.6
 """Share of the tolerance within which people stop walking; they may be pushed a little after that."""

@@ -1,9 +1,9 @@
 """Bodies in a throng, moved apart: where limbs of two people meet, both are moved a little, smoothly in time.
 
-Local dynamics keep outlines of trunks apart. Legs that stride and arms that swing reach farther. So paths are moved by
-a few centimetres for about a second around each such moment, until whole bodies are out of one another and out of
-walls; then the bodies walk along the new paths. Other paths have other footprints, so feet may meet anew. In the end
-single footprints are moved, which changes nothing else.
+Local dynamics keep outlines of trunks apart. Legs that stride reach farther. So paths are moved by some centimetres for
+about a second around each such moment, and the bodies walk along the new paths, with other footprints. After a few
+times walks are moved as they are: feet are lifted and set down when they were, so that nobody else is met anew. Single
+footprints, and feet in the middle of a swing, are moved besides.
 """
 
 from __future__ import annotations

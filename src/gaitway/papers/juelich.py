@@ -41,6 +41,7 @@ NOTES = (
     f"for calibration: {' and '.join(CALIBRATED)}; for validation alone: all others",
     "JuPedSim: collision-free speed model as it comes, but discs of 0.15 m (with 0.2 m nobody passes 0.5 m); RVO2: "
     "discs of 0.2 m, horizons 1 and 0.7 s; nothing else of theirs is fitted",
+    "all in steps of 0.05 s; who gets nowhere for 20 s ends a simulation; gaitway's options: tools/calibrate_crowd.py",
 )
 
 

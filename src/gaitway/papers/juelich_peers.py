@@ -24,10 +24,16 @@ _ROOM = 0.34
 """Distance from others at which somebody comes in [m]."""
 _LATE = 2.0
 """How many times longer than people a simulation may take."""
+_JAMMED_S = 20.0
+"""Time in which nobody comes in or leaves after which a simulation ends [s]: it will not go on."""
 _RADIUS = 0.2
 """Radius of RVO2's discs [m]."""
 _JUPEDSIM_RADIUS = 0.15
 """Radius of JuPedSim's discs [m]: with its usual 0.2 m an arch closes a door of 0.5 m."""
+
+
+_JUPEDSIM_STEP = 0.05
+"""Time step of JuPedSim [s], as long as that of the others; its usual 0.01 s takes five times as long."""
 
 
 class Peer(Protocol):
@@ -73,7 +79,9 @@ class JuPedSimPeer:
     def __init__(self, experiment: Experiment, seed: int) -> None:
         del seed
         self.jps: Any = import_module("jupedsim")
-        self.simulation = self.jps.Simulation(model=self.jps.CollisionFreeSpeedModel(), geometry=experiment.walkable)
+        self.simulation = self.jps.Simulation(
+            model=self.jps.CollisionFreeSpeedModel(), geometry=experiment.walkable, dt=_JUPEDSIM_STEP
+        )
         self.routes = []
         for x0, y0, x1, y1 in experiment.goals:
             stage = self.simulation.add_exit_stage([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
@@ -196,9 +204,12 @@ def installed(module: str) -> bool:
 
 
 def simulated(peer: Peer, inflow: Inflow) -> Trajectories:
-    """Run a simulation until everybody has left, or twice as long as people took; who does not fit in waits outside."""
+    """Run a simulation until everybody has left, nobody gets on, or twice as long as people took.
+
+    Who does not fit in waits outside.
+    """
     waiting, paths, starts = list(range(len(inflow.times))), list[list[FloatArray]](), list[int]()
-    frame = 0
+    frame, count, changed = 0, 0, 0
     while frame < _LATE * inflow.seconds * FPS:
         here, places = peer.where()
         due = [person for person in waiting if inflow.times[person] <= frame / FPS]
@@ -213,7 +224,9 @@ def simulated(peer: Peer, inflow: Inflow) -> Trajectories:
         here, places = peer.where()
         for number, place in zip(here, places, strict=True):
             paths[number].append(place)
-        if not waiting and not here:
+        if len(here) != count:
+            count, changed = len(here), frame
+        if (not waiting and not here) or (here and frame - changed > _JAMMED_S * FPS):
             break
         peer.advance(1.0 / FPS)
         frame += 1

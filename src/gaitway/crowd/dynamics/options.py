@@ -16,9 +16,9 @@ AtGoal = Literal["leave", "stand"]
 class CrowdBody:
     """Outline of a body from above: a capsule across the trunk, whose shoulders are wider than the trunk is deep."""
 
-    width: float = 0.45
+    width: float = 0.437
     """Width over the shoulders [m]."""
-    depth: float = 0.25
+    depth: float = 0.256
     """Depth of the trunk [m]; a body as wide as it is deep is a disc."""
 
     def __post_init__(self) -> None:
@@ -50,7 +50,10 @@ class CrowdBody:
 
 @dataclass(frozen=True, kw_only=True)
 class CrowdOptions:
-    """How people walk among others. The defaults are fitted to experiments with people (`docs/crowd.md`)."""
+    """How people walk among others.
+
+    Body, headway, horizon, patience and trunk rate are fitted to experiments with people (`docs/crowd.md`).
+    """
 
     model: Model = "orca"
     """Local dynamics: optimal reciprocal collision avoidance (van den Berg et al. 2011), or social forces (Helbing and
@@ -62,16 +65,16 @@ class CrowdOptions:
     """Standard deviation of these speeds [m/s]."""
     step: float = 0.05
     """Longest time step [s]; `CrowdSimulation.step` divides longer ones."""
-    horizon: float = 1.0
+    horizon: float = 0.7
     """How far ahead people avoid one another [s]. More makes them cautious and slow in a throng."""
-    headway: float = 0.65
+    headway: float = 0.396
     """Time gap that people leave to whoever walks in front of them [s]. More lowers the flow through a door."""
     keep_side: float = 0.7
     """How strongly people step aside to the right for others who come towards them; negative for the left, 0 for
     neither. Greatest useful magnitude 1."""
     lanes: float = 0.6
     """How strongly people steer for where others walk their way, rather than against a stream; 0 for not at all."""
-    patience: float = 2.0
+    patience: float = 2.736
     """Time for which people are held up before they turn their shoulders wholly and press on sideways [s]."""
     neighbors: int = 8
     """Greatest number of people that each one takes account of; those farther away than the nearest are left out."""
@@ -81,7 +84,7 @@ class CrowdOptions:
     """Number of sweeps in which overlapping bodies are moved apart after a step."""
     trunk_turn: float = 1.4
     """Greatest angle between the way that people go and the way that their trunks face [rad]."""
-    trunk_rate: float = 3.0
+    trunk_rate: float = 4.0
     """Greatest speed at which trunks turn [rad/s]."""
     at_goal: AtGoal = "leave"
     """What people do at their goals: leave the simulation, or stand there in the way of others."""

@@ -23,8 +23,9 @@ from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
 _MOST_THREADS: int = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
-_HELD, _AROUND, _OTHER_SIDE = 0.5, 1.25, 2.0
-"""Time after which people go around somebody who stands [s], by which angle [rad], and how long to one side [s]."""
+_HELD, _AROUND, _OTHER_SIDE, _AMONG = 0.5, 1.25, 2.0, 4.0
+"""Time after which people go around somebody who stands [s], by which angle [rad], how long to one side at first [s];
+and time without progress after which they go around several who stand [s]."""
 _COVERED = 0.35
 """Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
 SLOWEST, FASTEST = 0.5, 2.2
@@ -405,14 +406,24 @@ class CrowdSimulation:
 
     def _go_around(self, held: IntArray, wishes: FloatArray) -> None:
         """Let people who are held up by somebody who stands go around, to the side that is nearer to their way."""
+<<<<<<< HEAD
         held = held[self._modes[self._blockers[held]] != WALK]
+=======
+        held = active[(self._modes[active] == WALK) & (self._slow[active] > _HELD)]
+        before, since = self._blockers[held], self.time - self._mark_times[held]
+        stands = (before >= 0) & (self._modes[np.maximum(before, 0)] != WALK)
+        # who stands so that nobody in particular is in the way: several who stand hold it up together
+        among = (before == -1) & (since > _AMONG) & (self.options.at_goal == "stand")
+        held, since = held[stands | among], since[stands | among]
+>>>>>>> 98517a6 (Options of the local dynamics are calibrated on people; who is held up by people who stand goes around them)
         if not len(held):
             return
-        to = self._positions[self._blockers[held]] - self._positions[held]
+        blockers = self._blockers[held]
+        to = np.where(blockers[:, None] >= 0, self._positions[np.maximum(blockers, 0)] - self._positions[held], 0.0)
         wish = wishes[held]
         left = np.where(wish[:, 0] * to[:, 1] - wish[:, 1] * to[:, 0] > 0.0, -1.0, 1.0)
-        # who does not get on that way after a while tries the other side
-        turns = np.floor(self._slow[held] / _OTHER_SIDE)
+        # who does not get on that way after a while tries the other side, for longer and longer
+        turns = np.floor(np.log2(1.0 + since / _OTHER_SIDE))
         left = np.where(turns % 2.0 == 1.0, -left, left)
         angle = left * _AROUND
         cosine, sine = np.cos(angle), np.sin(angle)
