@@ -401,21 +401,16 @@ class CrowdSimulation:
             self._plan(again)
 
     def _held(self) -> IntArray:
-        """Return the rows of those who walk, and whom somebody has held up for a while."""
-        return np.flatnonzero((self._slow > _HELD) & (self._blockers >= 0) & (self._modes == WALK) & self._present)
+        """Return the rows of those who walk, and who have been held up for a while."""
+        return np.flatnonzero((self._slow > _HELD) & (self._modes == WALK) & self._present)
 
     def _go_around(self, held: IntArray, wishes: FloatArray) -> None:
         """Let people who are held up by somebody who stands go around, to the side that is nearer to their way."""
-<<<<<<< HEAD
-        held = held[self._modes[self._blockers[held]] != WALK]
-=======
-        held = active[(self._modes[active] == WALK) & (self._slow[active] > _HELD)]
         before, since = self._blockers[held], self.time - self._mark_times[held]
         stands = (before >= 0) & (self._modes[np.maximum(before, 0)] != WALK)
         # who stands so that nobody in particular is in the way: several who stand hold it up together
         among = (before == -1) & (since > _AMONG) & (self.options.at_goal == "stand")
         held, since = held[stands | among], since[stands | among]
->>>>>>> 98517a6 (Options of the local dynamics are calibrated on people; who is held up by people who stand goes around them)
         if not len(held):
             return
         blockers = self._blockers[held]
@@ -435,6 +430,7 @@ class CrowdSimulation:
         """Return the ranks of people; who stands in the way of somebody who is held up gives way; (N,)."""
         holds = (self._modes == STAND) & ~self._gathered
         asked = self._blockers[held]
+        asked = asked[asked >= 0]
         holds[asked[~self._led[asked]]] = False
         return np.where(holds, 2.0, self._shares)
 

@@ -97,12 +97,13 @@ class LiveSimulation(CrowdSimulation):
             _ids=ids, _positions=places, _velocities=np.zeros((count, 2)),
             _faces=np.stack([np.cos(headings), np.sin(headings)], axis=-1),
             _goals=np.concatenate([places, places], axis=1), _reaches=np.full(count, 0.3), _speeds=speeds,
-            _shares=rng.uniform(size=count), _slow=np.zeros(count), _groups=np.full(count, -1),
+            _shares=rng.uniform(size=count), _slow=np.zeros(count), _lane_sides=np.zeros(count),
+            _groups=np.full(count, -1),
             _modes=np.full(count, STAND), _departs=np.full(count, -np.inf), _holds=places,
             _present=np.zeros(count, np.bool_), _arrived=np.zeros(count, np.bool_),
             _corners=np.zeros((count, MOST_CORNERS, 2)), _counts=np.zeros(count), _numbers=np.zeros(count),
             _marks=places, _mark_times=np.full(count, self.time), _blockers=np.full(count, -1),
-            _gathered=np.zeros(count, np.bool_), _holders=np.full(count, -1),
+            _gathered=np.zeros(count, np.bool_), _holders=np.full(count, -1), _led=np.zeros(count, np.bool_),
         )  # fmt: skip
         self.slots = np.concatenate([self.slots, slots])
         self.guided = np.concatenate([self.guided, np.ones(count, np.bool_)])
