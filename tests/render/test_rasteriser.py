@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gaitway.core import rotations
 from gaitway.render import Camera
 from gaitway.render.raster import _kernels
-from gaitway.render.raster._kernels import View
+from gaitway.render.raster._kernels import TILE, View, video_planes
 from gaitway.render.raster.picture import _SAMPLES
 
 WIDTH, HEIGHT = 23, 17
@@ -44,11 +44,16 @@ def random_scene(seed, count=30):
 
 
 def draw(screen, triangles, offsets, bands=1):
-    closest = np.full((HEIGHT, WIDTH, len(offsets)), -np.inf, np.float32)
-    owner = np.full((HEIGHT, WIDTH, len(offsets)), -1, np.int32)
+    """Rasterise from rubbish: samples of tiles that are not touched are not valid, and say nothing here."""
+    closest = np.full((HEIGHT, WIDTH, len(offsets)), 7.0, np.float32)
+    owner = np.full((HEIGHT, WIDTH, len(offsets)), 12345, np.int32)
     for first in np.array_split(np.arange(HEIGHT), bands):
         band = slice(first[0], first[-1] + 1)
-        _kernels.raster(screen, triangles, offsets, 0, int(first[0]), closest[band], owner[band])
+        touched = np.zeros((-(-len(first) // TILE), -(-WIDTH // TILE)), np.uint8)
+        _kernels.raster(screen, triangles, offsets, 0, int(first[0]), touched, closest[band], owner[band])
+        bare = np.repeat(np.repeat(touched, TILE, axis=0), TILE, axis=1)[: len(first), :WIDTH] == 0
+        assert (closest[band][bare] == 7.0).all() and (owner[band][bare] == 12345).all()
+        closest[band][bare], owner[band][bare] = -np.inf, -1
     return closest, owner
 
 
@@ -180,3 +185,21 @@ def test_split_of_shadow_and_contact():
     height = np.array([[np.inf, 0.0], [0.5, 1.0]])
     np.testing.assert_allclose(close, np.exp(-height / 0.035), atol=1e-6)
     np.testing.assert_allclose(wide, np.exp(-height / 0.45), atol=1e-6)
+
+
+def test_planes_of_a_film_are_the_colours_of_the_standard():
+    """ITU-R BT.709 by its formula, of single colours and of a picture of noise; colour is the mean of four pixels."""
+    rng = np.random.default_rng(3)
+    noise = rng.integers(0, 256, (6, 8, 3)).astype(np.uint8)
+    plain = [np.full((2, 2, 3), c, np.uint8) for c in ((0, 0, 0), (255, 255, 255), (255, 0, 0), (0, 0, 255))]
+    for picture in (noise, *plain):
+        height, width, _ = picture.shape
+        planes = np.zeros(height * width * 3 // 2, np.uint8)
+        video_planes(picture, planes)
+        rgb = picture / 255.0
+        luma = rgb @ [0.2126, 0.7152, 0.0722]
+        block = rgb.reshape(height // 2, 2, width // 2, 2, 3).mean(axis=(1, 3))
+        mean = block @ [0.2126, 0.7152, 0.0722]
+        blue, red = (block[..., 2] - mean) / 1.8556, (block[..., 0] - mean) / 1.5748
+        expected = np.concatenate([(16 + 219 * luma).ravel(), (128 + 224 * blue).ravel(), (128 + 224 * red).ravel()])
+        assert np.abs(planes - expected).max() < 0.75

@@ -11,15 +11,28 @@ from gaitway.render import Camera, Lighting, render_frame
 from gaitway.render.film.scenery import solid_of
 from gaitway.render.raster import _shading_kernels, picture
 from gaitway.render.raster import shadows as _shadows
-from gaitway.render.raster._kernels import SceneLight
+from gaitway.render.raster._kernels import TILE, SceneLight
 from gaitway.render.raster.picture import _srgb_steps, camera_view, hiding, scene_light
 from gaitway.render.raster.triangles import Triangles
 from gaitway.world import Box
 
 SIZE = (48, 36)
-TILES = np.ones((3, 3), np.uint8)
 NOBODY, NOTHING = np.full((SIZE[1], SIZE[0], 1), -1, np.int32), np.zeros(1, np.uint8)
 """No triangle at any sample, and none that hides anything."""
+
+
+def staged(view, setting, shadow=None, *, size=SIZE, touched=None, owner=NOBODY, opaque=NOTHING, out=None):
+    """Ground and backdrop of a whole picture, in linear colours and as 8-bit pixels, of which each tile has either."""
+    tiles = np.ones((-(-size[1] // TILE), -(-size[0] // TILE)), np.uint8)
+    touched = tiles if touched is None else touched
+    out = np.empty((size[1], size[0], 4), np.float32) if out is None else out
+    pixels = np.zeros((size[1], size[0], 3), np.uint8)
+    shadow = _shadows.no_shadow() if shadow is None else shadow
+    room = np.empty((TILE, 9)), np.empty((4, TILE))
+    _shading_kernels.stage(
+        view, setting, shadow, 0, size[1], tiles, touched, owner, opaque, _srgb_steps(), *room, out, pixels
+    )
+    return out, pixels
 
 
 def look(**changes) -> SceneLight:
@@ -72,11 +85,8 @@ def stage_twin(camera: Camera, look: SceneLight, size) -> np.ndarray:
 def test_stage_is_its_twin(span, elevation, roll):
     camera = Camera.around([0.3, 0.2, 0.5], azimuth=0.7, elevation=elevation, distance=6.0, span=span)
     camera = replace(camera, up=np.cos(roll) * camera.axes[1] + np.sin(roll) * camera.axes[0])
-    out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(grid=0.8)
-    _shading_kernels.stage(
-        camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, NOBODY, NOTHING, out
-    )
+    out, _ = staged(camera_view(camera, *SIZE), setting)
     twin = stage_twin(camera, setting, SIZE)
     assert np.abs(out[..., :3] - twin).max() < 0.01
     assert (out[..., 3] == 1.0).all()
@@ -84,11 +94,8 @@ def test_stage_is_its_twin(span, elevation, roll):
 
 def test_stage_without_ground_is_backdrop():
     camera = Camera.around([0, 0, 0.5], elevation=0.5)
-    out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
     setting = look(has_ground=False)
-    _shading_kernels.stage(
-        camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES, NOBODY, NOTHING, out
-    )
+    out, _ = staged(camera_view(camera, *SIZE), setting)
     rise = (1 - (np.arange(36) + 0.5) / 36)[:, None, None]
     expected = setting.backdrop_low + (setting.backdrop_high - setting.backdrop_low) * rise
     np.testing.assert_allclose(out[..., :3], np.broadcast_to(expected, (36, 48, 3)), atol=1e-6)
@@ -137,10 +144,9 @@ def test_ground_is_not_computed_where_it_is_hidden() -> None:
     owner = np.full((SIZE[1], SIZE[0], 4), -1, np.int32)
     owner[:10], owner[10:20], owner[20:25, :, :3] = 0, 1, 0  # opaque, paint, and in part opaque
     opaque = np.array([1, 0], np.uint8)
-    plain, out = np.zeros((SIZE[1], SIZE[0], 4), np.float32), np.full((SIZE[1], SIZE[0], 4), -7.0, np.float32)
-    arguments = (camera_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], TILES)
-    _shading_kernels.stage(*arguments, NOBODY, NOTHING, plain)
-    _shading_kernels.stage(*arguments, owner, opaque, out)
+    view, out = camera_view(camera, *SIZE), np.full((SIZE[1], SIZE[0], 4), -7.0, np.float32)
+    plain, _ = staged(view, setting)
+    staged(view, setting, owner=owner, opaque=opaque, out=out)
     assert (out[:10] == -7.0).all()
     np.testing.assert_array_equal(out[10:], plain[10:])
 
@@ -153,3 +159,29 @@ def test_what_dips_into_the_floor_or_is_paint_hides_nothing() -> None:
     assert hiding(made).tolist() == [1, 0, 0]
     colors[0, 3] = 0.0
     assert hiding(made).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("elevation", [0.06, 0.35, 0.5 * np.pi])
+@pytest.mark.parametrize("roll", [0.0, 0.4])
+@pytest.mark.parametrize("span", [None, 9.0])
+def test_tiles_without_triangles_look_as_if_there_were_some(elevation: float, roll: float, span: float | None) -> None:
+    """Bare tiles are drawn in short cuts (one colour, even runs, no shadow looked up); nobody can tell."""
+    size = (320, 200)
+    camera = Camera.around([0.3, 0.2, 0.5], azimuth=0.7, elevation=elevation, distance=9.0, span=span)
+    camera = replace(camera, up=np.cos(roll) * camera.axes[1] + np.sin(roll) * camera.axes[0])
+    lighting = Lighting(fade=3.0)
+    light = picture.key_direction(lighting, camera)
+    thing = solid_of(Box((0.5, 0.5), (1.0, 0.4), 1.2)).mesh
+    corners = np.ascontiguousarray(thing.triangles, np.int32)
+    still = _shadows.StillShadows.of(thing.points, corners, thing.points, light, 0.01)
+    setting, view = scene_light(lighting, light, thing.points), camera_view(camera, *size)
+    nobody, tiles = (
+        np.full((size[1], size[0], 1), -1, np.int32),
+        np.zeros((-(-size[1] // TILE), size[0] // TILE), np.uint8),
+    )
+    linear, _ = staged(view, setting, still.shadow, size=size, owner=nobody)
+    _, pixels = staged(view, setting, still.shadow, size=size, owner=nobody, touched=tiles)
+    steps = _srgb_steps()
+    expected = steps[(np.clip(linear[..., :3] * linear[..., 3:], 0, 1) * (len(steps) - 1)).astype(int)].astype(int)
+    assert np.abs(pixels.astype(int) - expected).max() <= 1
+    assert (linear[..., 3] < 0.9).any() and (pixels.astype(int) != pixels[0, 0]).any()  # there is a shadow, and floor

@@ -15,11 +15,14 @@ from PIL import Image
 
 from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.core.files import atomic_path, atomic_write
+from gaitway.render.raster._kernels import video_planes
 
 Picture = npt.NDArray[np.uint8]
 """sRGB; (height, width, 3)."""
 MAX_FRAMES = 36_000
 """Largest number of frames of a film: ten minutes at 60 Hz."""
+_COLORS = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
+"""How brightness and colour of an MP4 are to be read; without it players guess, and colours look off."""
 
 
 def checked_film(path: str | Path, quality: int, size: tuple[int, int]) -> tuple[Path, tuple[int, int]]:
@@ -105,17 +108,21 @@ def _encode_mp4(
     writer = _ffmpeg().write_frames(
         str(path),
         size,
+        pix_fmt_in="yuv420p",
         fps=fps,
         codec="libx264",
         quality=None,
         macro_block_size=1,
         ffmpeg_log_level="fatal",
-        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", preset, "-movflags", "+faststart"],
+        input_params=_COLORS,
+        output_params=[*_COLORS, "-crf", str(round(36 - 0.22 * quality)), "-preset", preset, "-movflags", "+faststart"],
     )
+    planes = np.empty(size[0] * size[1] * 3 // 2, np.uint8)
     try:
         writer.send(None)
         for picture in pictures:
-            writer.send(np.ascontiguousarray(picture))
+            video_planes(np.ascontiguousarray(picture), planes)
+            writer.send(planes)
     except OSError as problem:
         raise FormatError(path, f"the video encoder stopped: {str(problem).splitlines()[0]}") from None
     finally:

@@ -26,6 +26,12 @@ LOW_X, LOW_Y, HIGH_X, HIGH_Y = 0, 1, 2, 3
 """Entries of the focus of a scene light."""
 TILE = 16
 """Side of the tiles of a picture [px]: each is drawn as a whole, or not at all."""
+CELL = 16
+"""Side of the cells of a shadow picture [texels], of which it is known whether there is any shadow in them."""
+
+
+_NARROW = 6
+"""Columns up to which all of a triangle's box are looked at: to find its span in a row would take longer."""
 
 
 class View(NamedTuple):
@@ -75,6 +81,10 @@ class Shadow(NamedTuple):
     above: View
     contact: Single
     """Share of the sky that the ground close under a body does not see; (H, W)."""
+    soft_cells: Flags
+    """0 where a cell of `soft` holds no shadow; (H / CELL, W / CELL), rounded up."""
+    contact_cells: Flags
+    """The same of `contact`."""
 
 
 @kernel
@@ -172,6 +182,17 @@ def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> t
     return low - 1e-3, high + 1e-3
 
 
+@kernel(inner=True, borrows=True)
+def _clear_tile(tile_row: int, tile_col: int, closest: Single, owner: Index) -> None:
+    """Write that nothing is seen at the samples of a tile."""
+    rows, width, samples = closest.shape
+    for row in range(tile_row * TILE, min((tile_row + 1) * TILE, rows)):
+        for col in range(tile_col * TILE, min((tile_col + 1) * TILE, width)):
+            for s in range(samples):
+                closest[row, col, s] = -np.inf
+                owner[row, col, s] = -1
+
+
 @kernel
 def raster(
     screen: FloatArray,
@@ -179,10 +200,13 @@ def raster(
     offsets: FloatArray,
     first_triangle: int,
     first_row: int,
+    touched: Flags,
     closest: Single,
     owner: Index,
 ) -> None:
     """Find the closest triangle at every sample of a band of rows; triangles that face away are skipped.
+
+    Samples of a tile that no triangle comes near are neither read nor written, and its flag stays 0.
 
     Args:
         screen: pixel x, y and closeness; (V, 3).
@@ -190,6 +214,8 @@ def raster(
         offsets: places of the samples inside a pixel, each 0..1; (S, 2).
         first_triangle: the first that is drawn.
         first_row: the picture's row that is row 0 of the band.
+        touched: 1 for the tiles of the band (see `TILE`) whose samples are valid, 0 for those that show nothing yet;
+            updated.
         closest: closeness so far; (rows, W, S), updated.
         owner: index of the triangle seen, or -1; (rows, W, S), updated.
     """
@@ -215,13 +241,21 @@ def raster(
         c_dx, c_dy = -(by - ay) * inverse, (bx - ax) * inverse
         first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
         for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
-            span_low, span_high = _row_span(b_dx, b_dy, c_dx, c_dy, row - ay)
-            start = int(max(first_col, min(span_low + ax - 1.0, width)))
-            stop = int(min(last_col, max(span_high + ax, -1.0)))
-            for col in range(start, stop + 1):
-                for s in range(samples):
-                    dx, dy = col + offsets[s, 0] - ax, row + offsets[s, 1] - ay
-                    share_b, share_c = dx * b_dx + dy * b_dy, dx * c_dx + dy * c_dy
+            start, stop = first_col, last_col
+            if last_col - first_col > _NARROW:
+                span_low, span_high = _row_span(b_dx, b_dy, c_dx, c_dy, row - ay)
+                start = int(max(first_col, min(span_low + ax - 1.0, width)))
+                stop = int(min(last_col, max(span_high + ax, -1.0)))
+            for tile in range(start // TILE, stop // TILE + 1 if stop >= start else 0):
+                if touched[row // TILE, tile] == 0:
+                    _clear_tile(row // TILE, tile, closest, owner)
+                    touched[row // TILE, tile] = 1
+            for s in range(samples):
+                # shares and closeness are linear along the row
+                dx, dy = offsets[s, 0] - ax, row + offsets[s, 1] - ay
+                row_b, row_c = dx * b_dx + dy * b_dy, dx * c_dx + dy * c_dy
+                for col in range(start, stop + 1):
+                    share_b, share_c = row_b + col * b_dx, row_c + col * c_dx
                     if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:
                         continue
                     near = np.float32(az + share_b * (bz - az) + share_c * (cz - az))
@@ -249,9 +283,11 @@ def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest:
         inverse = 1.0 / area
         first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
         for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
-            span_low, span_high = _row_span(cy * inverse, -cx * inverse, -by * inverse, bx * inverse, row - ay)
-            start = int(max(first_col, min(span_low + ax - 1.0, width)))
-            stop = int(min(last_col, max(span_high + ax, -1.0)))
+            start, stop = first_col, last_col
+            if last_col - first_col > _NARROW:
+                span_low, span_high = _row_span(cy * inverse, -cx * inverse, -by * inverse, bx * inverse, row - ay)
+                start = int(max(first_col, min(span_low + ax - 1.0, width)))
+                stop = int(min(last_col, max(span_high + ax, -1.0)))
             for col in range(start, stop + 1):
                 dx, dy = col + 0.5 - ax, row + 0.5 - ay
                 share_b, share_c = (dx * cy - dy * cx) * inverse, (dy * bx - dx * by) * inverse
@@ -327,3 +363,27 @@ def split_contact(farthest: Single, eye_height: float, close: Single, wide: Sing
                 height = max(eye_height + farthest[i, j], 0.0)
                 close[i, j] = np.exp(-height / 0.035)
                 wide[i, j] = np.exp(-height / 0.45)
+
+
+@kernel(borrows=True)
+def video_planes(picture: Flags, planes: Flags) -> None:
+    """Write a picture (H, W, 3) as brightness and, for each block of four pixels, colour: ITU-R BT.709, limited range.
+
+    Args:
+        picture: sRGB; both sides even.
+        planes: H * W bytes of brightness, then as many quarters of blue and of red difference; written.
+    """
+    height, width, _ = picture.shape
+    blue_at, red_at = height * width, height * width + height * width // 4
+    for row in range(0, height, 2):
+        for col in range(0, width, 2):
+            red, green, blue = 0, 0, 0
+            for k in range(4):
+                i, j = row + k // 2, col + k % 2
+                r, g, b = int(picture[i, j, 0]), int(picture[i, j, 1]), int(picture[i, j, 2])
+                planes[i * width + j] = (11966 * r + 40254 * g + 4064 * b + 1081344) >> 16
+                red, green, blue = red + r, green + g, blue + b
+            at = row // 2 * (width // 2) + col // 2
+            # four pixels together, hence two bits more to take off again
+            planes[blue_at + at] = (-6596 * red - 22189 * green + 28785 * blue + 33685504) >> 18
+            planes[red_at + at] = (28785 * red - 26145 * green - 2640 * blue + 33685504) >> 18

@@ -7,6 +7,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
 from gaitway.render.raster._kernels import (
+    CELL,
     HIGH_X,
     HIGH_Y,
     LOW_X,
@@ -24,6 +25,18 @@ from gaitway.render.raster._kernels import (
     X,
     Y,
 )
+
+Triple = tuple[float, float, float]
+FADED, LINED, SHADED, NO_FLOOR = 1, 2, 4, 8
+"""What the floor of a tile has besides its plain colour; see `_floor_of_tile`."""
+PLACE_X, PLACE_Y, NEAR, LINE = 0, 1, 2, 3
+"""Rows of a run of pixels; see `_floor_run`."""
+SEEN, PLACE, MOVE, RISE, FAR, FOOT = 0, 1, 3, 5, 7, 8
+"""Columns of what the pixels of a row share; see `_level_rows`."""
+_UPRIGHT = 1e-12
+"""How far the right of a camera may be from level, if all pixels of a row are to be as far from the floor."""
+_EVEN = 5e-4
+"""What the floor's share may be off where it is taken as even along a run: far less than a step of 8 bits."""
 
 
 @kernel(inner=True)
@@ -57,6 +70,241 @@ def _line_cover(x: float, width: float, foot: float) -> float:
     return float(high_whole * width + min(high - high_whole, width) - before) / (foot + 1e-9)
 
 
+@kernel(fastmath=True, inner=True, borrows=True)
+def _floor_at(view: View, px: float, py: float) -> tuple[float, float, float, float, bool]:
+    """Return x and y of the floor at a point of the picture, the size of a pixel there along both, and if it is seen.
+
+    The size of a pixel is how far the place on the floor moves from one pixel to the next, across and up.
+    """
+    axes, pixel = view.axes, 1.0 / view.scale
+    right, up = (px - view.centre_x) * pixel, (view.centre_y - py) * pixel
+    way_x, way_y, way_z = axes[SIGHT, 0], axes[SIGHT, 1], axes[SIGHT, 2]
+    x, y, z = view.eye[0], view.eye[1], view.eye[2]
+    if view.perspective:
+        way_x = way_x + right * axes[RIGHT, 0] + up * axes[UP, 0]
+        way_y = way_y + right * axes[RIGHT, 1] + up * axes[UP, 1]
+        way_z = way_z + right * axes[RIGHT, 2] + up * axes[UP, 2]
+    else:
+        x = x + right * axes[RIGHT, 0] + up * axes[UP, 0]
+        y = y + right * axes[RIGHT, 1] + up * axes[UP, 1]
+        z = z + right * axes[RIGHT, 2] + up * axes[UP, 2]
+    if not (way_z < -1e-4 and z > 0.0):
+        return 0.0, 0.0, 0.0, 0.0, False
+    far = -z / way_z
+    step = far if view.perspective else 1.0
+    far_u, far_v = -step * axes[RIGHT, 2] / way_z, -step * axes[UP, 2] / way_z
+    foot_x = pixel * (abs(step * axes[RIGHT, 0] + far_u * way_x) + abs(step * axes[UP, 0] + far_v * way_x))
+    foot_y = pixel * (abs(step * axes[RIGHT, 1] + far_u * way_y) + abs(step * axes[UP, 1] + far_v * way_y))
+    return x + far * way_x, y + far * way_y, foot_x, foot_y, True
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _any_cell(cells: Flags, low_u: float, low_v: float, high_u: float, high_v: float) -> bool:
+    """Return whether a box of a shadow picture [texels] holds any shadow."""
+    rows, columns = cells.shape
+    if not (high_u > -2.0 and high_v > -2.0 and low_u < columns * CELL + 2.0 and low_v < rows * CELL + 2.0):
+        return False
+    first_row, last_row = int(max(low_v - 2.0, 0.0)) // CELL, int(min(high_v + 2.0, rows * CELL - 1.0)) // CELL
+    first_col, last_col = int(max(low_u - 2.0, 0.0)) // CELL, int(min(high_u + 2.0, columns * CELL - 1.0)) // CELL
+    for i in range(first_row, last_row + 1):
+        for j in range(first_col, last_col + 1):
+            if cells[i, j] != 0:
+                return True
+    return False
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _floor_of_tile(
+    view: View, scene: SceneLight, shadow: Shadow, left: float, top: float, right: float, bottom: float
+) -> int:
+    """Return what a tile needs besides plain floor: `FADED`, `LINED` and `SHADED`, added up; or `NO_FLOOR`.
+
+    What the floor shows between the corners of a tile lies between what it shows at them.
+    """
+    low_x, low_y, high_x, high_y, foot_x, foot_y, seen = 1e30, 1e30, -1e30, -1e30, 0.0, 0.0, 0
+    soft_u, soft_v, soft_up, soft_vp = 1e30, 1e30, -1e30, -1e30
+    near_u, near_v, near_up, near_vp = 1e30, 1e30, -1e30, -1e30
+    light, above = shadow.light, shadow.above
+    for k in range(4):
+        x, y, wide, high, hit = _floor_at(view, left if k % 2 == 0 else right, top if k < 2 else bottom)
+        if not hit:
+            continue
+        seen += 1
+        low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+        foot_x, foot_y = max(foot_x, wide), max(foot_y, high)
+        u = light.axes[RIGHT, 0] * (x - light.eye[0]) + light.axes[RIGHT, 1] * (y - light.eye[1])
+        v = light.axes[UP, 0] * (x - light.eye[0]) + light.axes[UP, 1] * (y - light.eye[1])
+        u = light.scale * (u - light.axes[RIGHT, 2] * light.eye[2])
+        v = -light.scale * (v - light.axes[UP, 2] * light.eye[2])
+        soft_u, soft_up, soft_v, soft_vp = min(soft_u, u), max(soft_up, u), min(soft_v, v), max(soft_vp, v)
+        u = above.scale * (above.axes[RIGHT, 0] * (x - above.eye[0]) + above.axes[RIGHT, 1] * (y - above.eye[1]))
+        v = -above.scale * (above.axes[UP, 0] * (x - above.eye[0]) + above.axes[UP, 1] * (y - above.eye[1]))
+        near_u, near_up, near_v, near_vp = min(near_u, u), max(near_up, u), min(near_v, v), max(near_vp, v)
+    if seen == 0:
+        return NO_FLOOR
+    if seen < 4:
+        return FADED + LINED + SHADED
+    needs = 0
+    if _any_cell(shadow.soft_cells, soft_u, soft_v, soft_up, soft_vp) or _any_cell(
+        shadow.contact_cells, near_u, near_v, near_up, near_vp
+    ):
+        needs = SHADED
+    focus = scene.focus
+    if low_x < focus[LOW_X] or low_y < focus[LOW_Y] or high_x > focus[HIGH_X] or high_y > focus[HIGH_Y]:
+        away_x = max(focus[LOW_X] - high_x, low_x - focus[HIGH_X], 0.0)
+        away_y = max(focus[LOW_Y] - high_y, low_y - focus[HIGH_Y], 0.0)
+        if away_x * away_x + away_y * away_y >= scene.fade * scene.fade:
+            return needs + FADED if needs > 0 else NO_FLOOR  # nothing but backdrop
+        needs += FADED
+    if scene.grid > 0.0:
+        # lines lie about whole metres; the size of a pixel changes little within a tile
+        for k in range(2):
+            low, high, foot = (low_x, high_x, foot_x) if k == 0 else (low_y, high_y, foot_y)
+            if np.floor(low - foot - 0.006) != np.floor(high + foot + 0.006):
+                return needs + LINED
+    return needs
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _fading(focus: FloatArray, per_fade: float, x: float, y: float) -> float:
+    """Return the share 0..1 of the floor in its colour at a place; the rest is backdrop."""
+    away_x, away_y = max(focus[LOW_X] - x, x - focus[HIGH_X], 0.0), max(focus[LOW_Y] - y, y - focus[HIGH_Y], 0.0)
+    away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
+    return 1.0 - away * away * (3.0 - 2.0 * away)
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _add_lines(
+    run: FloatArray, count: int, start: float, step: float, wide: float, high: float, per_col: float, pixel: float
+) -> None:
+    """Add the metre lines of one axis to a run of pixels of an upright camera: to its row `LINE`.
+
+    Args:
+        run: the pixels; (4, TILE), updated.
+        count: their number.
+        start: place of the first pixel along the axis [m].
+        step: how far the place moves from pixel to pixel [m].
+        wide: how far it moves across a pixel, in pixels of one metre's depth.
+        high: how far it moves up a pixel at the first one, likewise; the sign counts.
+        per_col: change of `high` from pixel to pixel.
+        pixel: size of a pixel at one metre's depth [m].
+    """
+    last = count - 1
+    foot = pixel * (wide + max(abs(high), abs(high + per_col * last)))
+    reach = 0.5 * foot + 0.006
+    low, high_end = min(start, start + step * last) - reach, max(start, start + step * last) + reach
+    line = np.ceil(low)
+    while line <= high_end:
+        first, final = 0, last
+        if foot <= 0.4 and abs(step) * last > 2.0 * reach:  # only the pixels about this line
+            middle, about = (line - start) / step, reach / abs(step)
+            first, final = max(int(np.floor(middle - about)), 0), min(int(np.ceil(middle + about)), last)
+        elif first == 0 and final == last:
+            line = high_end  # all lines of all pixels at once
+        for i in range(first, final + 1):
+            cover = _line_cover(start + step * i, 0.012, pixel * (wide + abs(high + per_col * i)))
+            run[LINE, i] += cover - run[LINE, i] * cover
+        line += 1.0
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _level_rows(view: View, first: int, rows: int, width: int, level: FloatArray) -> None:
+    """Write what all pixels of a row share, for rows from `first` on of an upright camera; (rows, 9).
+
+    They are as far from the floor: its place is linear in the column, and so is how far it moves up a pixel.
+    """
+    axes, pixel = view.axes, 1.0 / view.scale
+    for row in range(rows):
+        x, y, _, _, hit = _floor_at(view, 0.5, first + row + 0.5)
+        up, right = (view.centre_y - first - row - 0.5) * pixel, (0.5 - view.centre_x) * pixel
+        way_z = axes[SIGHT, 2] + (up * axes[UP, 2] if view.perspective else 0.0)
+        start_z = view.eye[2] + (0.0 if view.perspective else up * axes[UP, 2])
+        step = -start_z / way_z if view.perspective else 1.0
+        far_v = -step * axes[UP, 2] / way_z
+        turn = 1.0 if view.perspective else 0.0
+        level[row, SEEN] = 1.0 if hit else 0.0
+        for axis in range(2):
+            way = axes[SIGHT, axis] + turn * (up * axes[UP, axis] + right * axes[RIGHT, axis])
+            level[row, PLACE + axis] = x if axis == 0 else y
+            level[row, MOVE + axis] = step * axes[RIGHT, axis] * pixel
+            level[row, RISE + axis] = step * axes[UP, axis] + far_v * way
+        level[row, FAR] = far_v * turn * pixel
+        # the largest size of a pixel in the row: at one of its ends
+        level[row, FOOT] = 0.0
+        for axis in range(2):
+            high = level[row, RISE + axis]
+            end = high + level[row, FAR] * axes[RIGHT, axis] * width
+            foot = abs(level[row, MOVE + axis]) + pixel * max(abs(high), abs(end))
+            level[row, FOOT] = max(level[row, FOOT], 0.5 * foot)
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _even_run(scene: SceneLight, needs: int, level: FloatArray, begin: int, count: int) -> tuple[float, float, bool]:
+    """Return the floor's share of the colour of a run's first pixel, its change from pixel to pixel, and if it is even.
+
+    It is so where it changes evenly and no metre line crosses the run: then nothing else needs to be known of it.
+    """
+    if level[SEEN] == 0.0:
+        return 0.0, 0.0, True
+    x, y, last = level[PLACE] + level[MOVE] * begin, level[PLACE + 1] + level[MOVE + 1] * begin, count - 1
+    end_x, end_y = x + level[MOVE] * last, y + level[MOVE + 1] * last
+    if needs & LINED:
+        foot = level[FOOT] + 0.006
+        if np.floor(min(x, end_x) - foot) != np.floor(max(x, end_x) + foot):
+            return 0.0, 0.0, False
+        if np.floor(min(y, end_y) - foot) != np.floor(max(y, end_y) + foot):
+            return 0.0, 0.0, False
+    if needs & FADED == 0:
+        return 1.0, 0.0, True
+    focus, per_fade = scene.focus, 1.0 / scene.fade
+    first, final = _fading(focus, per_fade, x, y), _fading(focus, per_fade, end_x, end_y)
+    middle = _fading(focus, per_fade, 0.5 * (x + end_x), 0.5 * (y + end_y))
+    return first, (final - first) / max(last, 1), abs(middle - 0.5 * (first + final)) < _EVEN
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _level_run(
+    view: View, scene: SceneLight, needs: int, level: FloatArray, begin: int, count: int, run: FloatArray
+) -> None:
+    """Write a run of floor pixels of an upright camera, whose row has given (9,); see `_floor_run`."""
+    seen, per_x, per_y, per_fade = level[SEEN], level[MOVE], level[MOVE + 1], 1.0 / scene.fade
+    x, y = level[PLACE] + per_x * begin, level[PLACE + 1] + per_y * begin
+    for i in range(count):
+        run[PLACE_X, i], run[PLACE_Y, i], run[NEAR, i], run[LINE, i] = x + per_x * i, y + per_y * i, seen, 0.0
+    if seen == 0.0:
+        return
+    if needs & FADED:
+        for i in range(count):
+            run[NEAR, i] = _fading(scene.focus, per_fade, run[PLACE_X, i], run[PLACE_Y, i])
+    if needs & LINED:
+        pixel = 1.0 / view.scale
+        for axis in range(2):
+            per_col, moves = level[FAR] * view.axes[RIGHT, axis], level[MOVE + axis]
+            start, high = level[PLACE + axis] + moves * begin, level[RISE + axis] + per_col * begin
+            _add_lines(run, count, start, moves, abs(moves) / pixel, high, per_col, pixel)
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _floor_run(
+    view: View, scene: SceneLight, needs: int, row: float, level: FloatArray, begin: int, count: int, run: FloatArray
+) -> None:
+    """Write a run of pixels in a row of the picture, from column `begin` on.
+
+    `run` (4, TILE) gets x and y of the floor, the share of the floor's colour, which is 0 where no floor is seen, and
+    the share of metre lines. `level` (9,) is what `_level_rows` found of that row, for a camera that is upright.
+    """
+    if abs(view.axes[RIGHT, 2]) < _UPRIGHT:
+        _level_run(view, scene, needs, level, begin, count, run)
+        return
+    for i in range(count):
+        x, y, foot_x, foot_y, hit = _floor_at(view, begin + i + 0.5, row)
+        run[PLACE_X, i], run[PLACE_Y, i], run[LINE, i] = x, y, 0.0
+        run[NEAR, i] = _fading(scene.focus, 1.0 / scene.fade, x, y) if hit else 0.0
+        if hit and needs & LINED:
+            line_x, line_y = _line_cover(x, 0.012, foot_x), _line_cover(y, 0.012, foot_y)
+            run[LINE, i] = line_x + line_y - line_x * line_y
+
+
 @kernel(fastmath=True, borrows=True)
 def stage(
     view: View,
@@ -65,22 +313,25 @@ def stage(
     first_row: int,
     height: int,
     tiles: Flags,
+    touched: Flags,
     owner: Index,
     opaque: Flags,
+    steps: Flags,
+    level: FloatArray,
+    run: FloatArray,
     out: Single,
+    picture: Flags,
 ) -> None:
-    """Write ground and backdrop of a band: linear RGB before shadow, and the share of light left; (rows, W, 4).
+    """Draw ground and backdrop of a band; only the tiles of `tiles` that are not 0 (see `TILE`).
 
-    Only the pixels of `tiles` that are not 0 are written (see `TILE`), and of these not the ones that are hidden by
-    triangles: whose samples (rows, W, S) all belong to triangles that are `opaque` (T,).
+    Tiles that no triangle has `touched` are finished: their pixels (rows, W, 3) are written, with `steps`, which is
+    8-bit sRGB by linear light. For the others linear RGB before shadow and the share of light left are written to
+    `out` (rows, W, 4); but not for pixels that are hidden by triangles: whose samples in `owner` (rows, W, S) all
+    belong to triangles that are `opaque` (T,). The band begins with a row of tiles. `level` (TILE, 9) and
+    `run` (4, TILE) are room to work in.
     """
     # numbers are taken out of their arrays once: a write to `out` could change any array, as far as a compiler knows
-    eye_x, eye_y, eye_z, pixel = view.eye[0], view.eye[1], view.eye[2], 1.0 / view.scale
-    right_x, right_y, right_z = view.axes[RIGHT, 0], view.axes[RIGHT, 1], view.axes[RIGHT, 2]
-    up_x, up_y, up_z = view.axes[UP, 0], view.axes[UP, 1], view.axes[UP, 2]
-    sight_x, sight_y, sight_z = view.axes[SIGHT, 0], view.axes[SIGHT, 1], view.axes[SIGHT, 2]
-    per_fade, per_height, grid = 1.0 / scene.fade, 1.0 / height, scene.grid
-    low_x, low_y, high_x, high_y = scene.focus[LOW_X], scene.focus[LOW_Y], scene.focus[HIGH_X], scene.focus[HIGH_Y]
+    per_height, grid = 1.0 / height, scene.grid
     base_r, base_g, base_b = scene.backdrop_low[0], scene.backdrop_low[1], scene.backdrop_low[2]
     rise_r, rise_g, rise_b = (
         scene.backdrop_high[0] - base_r, scene.backdrop_high[1] - base_g, scene.backdrop_high[2] - base_b,
@@ -97,195 +348,161 @@ def stage(
     near_vx, near_vy = -above.scale * above.axes[UP, 0], -above.scale * above.axes[UP, 1]
     near_u = -near_ux * above.eye[0] - near_uy * above.eye[1]
     near_v = -near_vx * above.eye[0] - near_vy * above.eye[1]
-    perspective, has_ground, strength = view.perspective, scene.has_ground, scene.shadow
-    centre_x, width, samples = view.centre_x, out.shape[1], owner.shape[2]
-    level = abs(right_z) < 1e-12  # of a camera that is upright, all pixels of a row are as far from the floor
-    for row in range(out.shape[0]):
-        py = row + first_row + 0.5
-        rise = 1.0 - py * per_height
-        up = (view.centre_y - py) * pixel
-        back_r, back_g, back_b = base_r + rise_r * rise, base_g + rise_g * rise, base_b + rise_b * rise
-        # what all pixels of a row share if the camera is upright
-        way_z = sight_z + up * up_z if perspective else sight_z
-        start_z = eye_z if perspective else eye_z + up * up_z
-        row_x, row_y = sight_x + up * up_x, sight_y + up * up_y
-        far = -start_z / way_z if way_z < -1e-4 else -1.0
-        step = far if perspective else 1.0
-        first_x = eye_x + (far * row_x if perspective else far * sight_x + up * up_x)
-        first_y = eye_y + (far * row_y if perspective else far * sight_y + up * up_y)
-        per_x, per_y = step * right_x, step * right_y
-        across_x, across_y = abs(per_x), abs(per_y)
-        far_v = -step * up_z / way_z if way_z < -1e-4 else 0.0
-        along_x, along_y = step * up_x, step * up_y
-        flags = tiles[(row + first_row) // TILE]
-        for col in range(width):
-            if flags[col // TILE] == 0:
+    has_ground, strength, samples, top = scene.has_ground, scene.shadow, owner.shape[2], len(steps) - 1
+    rows, width, _ = picture.shape
+    level_view = abs(view.axes[RIGHT, 2]) < _UPRIGHT
+    for band_row in range(-(-rows // TILE)):
+        first, last = band_row * TILE, min((band_row + 1) * TILE, rows)
+        _level_rows(view, first_row + first, last - first, width, level)
+        for column in range(-(-width // TILE)):
+            if tiles[first_row // TILE + band_row, column] == 0:
                 continue
-            hides = 0
-            for s in range(samples):
-                t = owner[row, col, s]
-                if t < 0 or opaque[t] == 0:
-                    break
-                hides += 1
-            if hides == samples:
-                continue
-            red, green, blue, left = back_r, back_g, back_b, 1.0
-            right = (col + 0.5 - centre_x) * pixel
-            if not level:
-                aside_z = right * right_z + up * up_z
-                way_z = sight_z + aside_z if perspective else sight_z
-                start_z = eye_z if perspective else eye_z + aside_z
-                far = -start_z / way_z if way_z < -1e-4 else -1.0
-            if has_ground and way_z < -1e-4 and start_z > 0.0:
-                way_x, way_y = sight_x, sight_y
-                if perspective:
-                    way_x, way_y = row_x + right * right_x, row_y + right * right_y
-                if level:
-                    x, y = first_x + right * per_x, first_y + right * per_y
-                else:
-                    step = far if perspective else 1.0
-                    x, y = eye_x + far * way_x, eye_y + far * way_y
-                    if not perspective:
-                        x, y = x + up * up_x + right * right_x, y + up * up_y + right * right_y
-                    # how far the place on the floor moves from one pixel to the next, across and up
-                    far_u, far_v = -step * right_z / way_z, -step * up_z / way_z
-                    across_x, across_y = abs(step * right_x + far_u * way_x), abs(step * right_y + far_u * way_y)
-                    along_x, along_y = step * up_x, step * up_y
-                away_x, away_y = max(low_x - x, x - high_x, 0.0), max(low_y - y, y - high_y, 0.0)
-                near = 1.0
-                if away_x > 0.0 or away_y > 0.0:
-                    away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
-                    near = 1.0 - away * away * (3.0 - 2.0 * away)
-                if near > 0.0:
-                    line = 0.0
-                    if grid > 0.0:
-                        foot_x = pixel * (across_x + abs(along_x + far_v * way_x))
-                        foot_y = pixel * (across_y + abs(along_y + far_v * way_y))
-                        line_x, line_y = _line_cover(x, 0.012, foot_x), _line_cover(y, 0.012, foot_y)
-                        line = grid * (line_x + line_y - line_x * line_y)
-                    red += (ground_r + line_r * line - red) * near
-                    green += (ground_g + line_g * line - green) * near
-                    blue += (ground_b + line_b * line - blue) * near
-                dark = _bilinear(shadow.soft, soft_u + soft_ux * x + soft_uy * y, soft_v + soft_vx * x + soft_vy * y)
-                closed = _bilinear(
-                    shadow.contact, near_u + near_ux * x + near_uy * y, near_v + near_vx * x + near_vy * y
-                )
-                left = (1.0 - strength * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
-            out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
+            bare = touched[band_row, column] == 0
+            begin, end = column * TILE, min((column + 1) * TILE, width)
+            needs = NO_FLOOR
+            if has_ground:
+                corners = (begin + 0.5, first_row + first + 0.5, end - 0.5, first_row + last - 0.5)
+                needs = _floor_of_tile(view, scene, shadow, *corners)
+            for row in range(first, last):
+                rise = 1.0 - (row + first_row + 0.5) * per_height
+                back_r, back_g, back_b = base_r + rise_r * rise, base_g + rise_g * rise, base_b + rise_b * rise
+                if bare and needs in (0, NO_FLOOR):  # one colour
+                    red, green, blue = (back_r, back_g, back_b) if needs else (ground_r, ground_g, ground_b)
+                    byte_r, byte_g, byte_b = steps[int(red * top)], steps[int(green * top)], steps[int(blue * top)]
+                    for col in range(begin, end):
+                        picture[row, col, 0], picture[row, col, 1], picture[row, col, 2] = byte_r, byte_g, byte_b
+                    continue
+                if level_view and bare and needs & SHADED == 0:
+                    near, per_col, even = _even_run(scene, needs, level[row - first], begin, end - begin)
+                    if even:  # colours change evenly too
+                        red, green, blue = ground_r - back_r, ground_g - back_g, ground_b - back_b
+                        per_r, per_g, per_b = red * per_col * top, green * per_col * top, blue * per_col * top
+                        red, green = (back_r + red * near) * top, (back_g + green * near) * top
+                        blue = (back_b + blue * near) * top
+                        for i in range(end - begin):
+                            picture[row, begin + i, 0] = steps[np.uint64(red + per_r * i)]
+                            picture[row, begin + i, 1] = steps[np.uint64(green + per_g * i)]
+                            picture[row, begin + i, 2] = steps[np.uint64(blue + per_b * i)]
+                        continue
+                if needs != NO_FLOOR:
+                    _floor_run(view, scene, needs, row + first_row + 0.5, level[row - first], begin, end - begin, run)
+                if bare and needs & SHADED == 0:
+                    for i in range(end - begin):
+                        near, line = run[NEAR, i], grid * run[LINE, i]
+                        red = back_r + (ground_r + line_r * line - back_r) * near
+                        green = back_g + (ground_g + line_g * line - back_g) * near
+                        blue = back_b + (ground_b + line_b * line - back_b) * near
+                        picture[row, begin + i, 0] = steps[np.uint64(red * top)]
+                        picture[row, begin + i, 1] = steps[np.uint64(green * top)]
+                        picture[row, begin + i, 2] = steps[np.uint64(blue * top)]
+                    continue
+                for col in range(begin, end):
+                    if not bare:
+                        hides = 0
+                        for s in range(samples):
+                            t = owner[row, col, s]
+                            if t < 0 or opaque[t] == 0:
+                                break
+                            hides += 1
+                        if hides == samples:
+                            continue
+                    red, green, blue, left, i = back_r, back_g, back_b, 1.0, col - begin
+                    if needs != NO_FLOOR:
+                        near, line = run[NEAR, i], grid * run[LINE, i]
+                        red += (ground_r + line_r * line - red) * near
+                        green += (ground_g + line_g * line - green) * near
+                        blue += (ground_b + line_b * line - blue) * near
+                        if needs & SHADED:
+                            x, y = run[PLACE_X, i], run[PLACE_Y, i]
+                            u, v = soft_u + soft_ux * x + soft_uy * y, soft_v + soft_vx * x + soft_vy * y
+                            dark = _bilinear(shadow.soft, u, v)
+                            u, v = near_u + near_ux * x + near_uy * y, near_v + near_vx * x + near_vy * y
+                            closed = _bilinear(shadow.contact, u, v)
+                            left = (1.0 - strength * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
+                    if bare:
+                        picture[row, col, 0] = steps[int(min(red * left, 1.0) * top)]
+                        picture[row, col, 1] = steps[int(min(green * left, 1.0) * top)]
+                        picture[row, col, 2] = steps[int(min(blue * left, 1.0) * top)]
+                    else:
+                        out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
 
 
-@kernel(inline=True)
+@kernel(inner=True, borrows=True)
 def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> float:
     """Return the share 0..1 of key light at a point of a body, averaged over a patch of the light's picture."""
     axes = light.axes
     x, y, z = x - light.eye[0], y - light.eye[1], z - light.eye[2]
     u = light.scale * (axes[RIGHT, 0] * x + axes[RIGHT, 1] * y + axes[RIGHT, 2] * z) - 0.5
     v = -light.scale * (axes[UP, 0] * x + axes[UP, 1] * y + axes[UP, 2] * z) - 0.5
-    here = -(axes[SIGHT, 0] * x + axes[SIGHT, 1] * y + axes[SIGHT, 2] * z)
+    here = np.float32(-(axes[SIGHT, 0] * x + axes[SIGHT, 1] * y + axes[SIGHT, 2] * z))
     height, width = closest.shape
     if not (u >= 2.0 and v >= 2.0 and u < width - 3 and v < height - 3):
         return 1.0
-    i, j = int(v), int(u)
-    fv, fu = v - i, u - j
-    lit = 0.0
-    for di in range(-1, 3):
-        # a box of 3 by 3 texels that slides smoothly: full weight inside, shared weight at its rim
-        row = 0.0
-        row += 1.0 - fu if here >= closest[i + di, j - 1] else 0.0
-        row += 1.0 if here >= closest[i + di, j] else 0.0
-        row += 1.0 if here >= closest[i + di, j + 1] else 0.0
-        row += fu if here >= closest[i + di, j + 2] else 0.0
-        lit += row * (1.0 - fv if di == -1 else (fv if di == 2 else 1.0))
-    return lit / 9.0
+    i, j = np.uint64(v - 1.0), np.uint64(u - 1.0)
+    fv, fu = v - 1.0 - i, u - 1.0 - j
+    full, none = np.float32(1.0), np.float32(0.0)
+    left, right = np.float32(1.0 - fu), np.float32(fu)
+    # a box of 3 by 3 texels that slides smoothly: full weight inside, shared weight at its rim
+    lit = none
+    for di in range(4):
+        k = i + np.uint64(di)
+        row = left if here >= closest[k, j] else none
+        row += full if here >= closest[k, j + np.uint64(1)] else none
+        row += full if here >= closest[k, j + np.uint64(2)] else none
+        row += right if here >= closest[k, j + np.uint64(3)] else none
+        lit += row * (np.float32(1.0 - fv) if di == 0 else (np.float32(fv) if di == 3 else full))
+    return float(lit) * (1.0 / 9.0)
 
 
-@kernel(inline=True)
+@kernel(fastmath=True, inner=True, borrows=True)
+def _unit(x: float, y: float, z: float) -> Triple:
+    """Return a vector of length one."""
+    factor = 1.0 / np.sqrt(max(x * x + y * y + z * z, 1e-20))
+    return x * factor, y * factor, z * factor
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _lift(facing: float, scale: float) -> float:
+    """Return how far outside a surface its light is looked up [m].
+
+    It is as much as the surface rises within the patch of texels that is looked at.
+    """
+    return 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / scale
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
 def _body(
-    scene: SceneLight,
-    shadow: Shadow,
-    point: FloatArray,
-    normal: FloatArray,
-    sight: FloatArray,
-    color: FloatArray,
-    out: FloatArray,
-    s: int,
-) -> None:
-    """Write the light that a body sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
-    nx, ny, nz = normal[0], normal[1], normal[2]
+    scene: SceneLight, lit: float, facing: float, point_z: float, normal: Triple, sight: Triple, color: Triple
+) -> Triple:
+    """Return the light that a body sends to the eye: soft key, sky and ground, a little sheen and rim."""
+    nx, ny, nz = normal
     light = scene.light
-    facing = nx * light[0] + ny * light[1] + nz * light[2]
-    lit = 1.0
-    if facing > -0.2:
-        # start outside the surface, by as much as it rises within the patch of texels that is looked at
-        lift = 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / shadow.light.scale
-        x, y, z = point[0] + lift * nx, point[1] + lift * ny, point[2] + lift * nz
-        lit = _lit_share(shadow.closest, shadow.light, x, y, z)
-    wrapped = max(0.0, (facing + 0.22) / 1.22)
+    wrapped = max(0.0, (facing + 0.22) * (1.0 / 1.22))
     diffuse = wrapped * wrapped * (0.35 + 0.65 * wrapped) * (0.12 + 0.88 * lit)
     upward = 0.5 + 0.5 * nz
     open_share = 1.0
     if scene.has_ground:  # close to the floor less of the sky is seen
-        open_share = 0.55 + 0.45 * _smooth(-0.05, 0.45, point[2] + 0.25 * nz)
-    toward = -(nx * sight[0] + ny * sight[1] + nz * sight[2])
-    rim = (1.0 - min(max(toward, 0.0), 1.0)) ** 3 * 0.16 * upward
+        open_share = 0.55 + 0.45 * _smooth(-0.05, 0.45, point_z + 0.25 * nz)
+    toward = min(max(-(nx * sight[0] + ny * sight[1] + nz * sight[2]), 0.0), 1.0)
+    rim = (1.0 - toward) * (1.0 - toward) * (1.0 - toward) * 0.16 * upward
     half_x, half_y, half_z = light[0] - sight[0], light[1] - sight[1], light[2] - sight[2]
-    length = np.sqrt(half_x * half_x + half_y * half_y + half_z * half_z) + 1e-9
-    glance = max(0.0, (nx * half_x + ny * half_y + nz * half_z) / length) ** 2
+    square = half_x * half_x + half_y * half_y + half_z * half_z + 1e-12
+    glance = max(0.0, nx * half_x + ny * half_y + nz * half_z)
+    glance = glance * glance / square
     glance = glance * glance * glance
     sheen = glance * glance * glance * glance * 0.05 * lit
-    for k in range(3):
-        ambient = (scene.bounce[k] + (scene.sky[k] - scene.bounce[k]) * upward) * open_share
-        out[s, k] = color[k] * (scene.key[k] * diffuse + ambient) + rim * scene.sky[k] + sheen * scene.key[k]
+    key, sky, bounce = scene.key, scene.sky, scene.bounce
+    red = (bounce[0] + (sky[0] - bounce[0]) * upward) * open_share
+    green = (bounce[1] + (sky[1] - bounce[1]) * upward) * open_share
+    blue = (bounce[2] + (sky[2] - bounce[2]) * upward) * open_share
+    return (
+        color[0] * (key[0] * diffuse + red) + rim * sky[0] + sheen * key[0],
+        color[1] * (key[1] * diffuse + green) + rim * sky[1] + sheen * key[1],
+        color[2] * (key[2] * diffuse + blue) + rim * sky[2] + sheen * key[2],
+    )
 
 
-@kernel(inline=True)
-def _surface(
-    screen: FloatArray,
-    triangles: Index,
-    t: int,
-    normals: FloatArray,
-    colors: Single,
-    x: float,
-    y: float,
-    normal: FloatArray,
-    color: FloatArray,
-) -> None:
-    """Write unit normal and colour (RGBA) of a triangle at a point of the picture."""
-    a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-    ax, ay = screen[a, X], screen[a, Y]
-    bx, by, cx, cy = screen[b, X] - ax, screen[b, Y] - ay, screen[c, X] - ax, screen[c, Y] - ay
-    inverse = 1.0 / (bx * cy - cx * by)
-    share_b, share_c = ((x - ax) * cy - (y - ay) * cx) * inverse, ((y - ay) * bx - (x - ax) * by) * inverse
-    share_a = 1.0 - share_b - share_c
-    for k in range(4):
-        color[k] = share_a * colors[a, k] + share_b * colors[b, k] + share_c * colors[c, k]
-    square = 0.0
-    for k in range(3):
-        normal[k] = share_a * normals[a, k] + share_b * normals[b, k] + share_c * normals[c, k]
-        square += normal[k] * normal[k]
-    factor = 1.0 / np.sqrt(max(square, 1e-20))
-    for k in range(3):
-        normal[k] *= factor
-
-
-@kernel(inline=True)
-def _place(view: View, px: float, py: float, closeness: float, point: FloatArray, sight: FloatArray) -> None:
-    """Write the world point seen at a point of the picture, and the unit direction from the eye to it."""
-    right, up = (px - view.centre_x) / view.scale, (view.centre_y - py) / view.scale
-    depth = 1.0 / closeness if view.perspective else -closeness
-    square = 0.0
-    for k in range(3):
-        aside = right * view.axes[RIGHT, k] + up * view.axes[UP, k]
-        way = view.axes[SIGHT, k] + (aside if view.perspective else 0.0)
-        point[k] = view.eye[k] + depth * way + (0.0 if view.perspective else aside)
-        sight[k] = way
-        square += way * way
-    factor = 1.0 / np.sqrt(square)
-    for k in range(3):
-        sight[k] *= factor
-
-
-@kernel(borrows=True)
+@kernel(fastmath=True, borrows=True)
 def shade(
     view: View,
     scene: SceneLight,
@@ -303,65 +520,123 @@ def shade(
     behind: Single,
     steps: Flags,
     tiles: Flags,
-    work: FloatArray,
+    touched: Flags,
+    found: FloatArray,
     surface: Index,
     picture: Flags,
 ) -> None:
-    """Colour a band of rows; the pixels (rows, W, 3) of `tiles` that are not 0 are written.
+    """Colour a band of rows; the pixels (rows, W, 3) of `tiles` that are not 0 and that are `touched` are written.
 
     Samples of a pixel that show the same smooth surface share one colour, so shading costs little more than one sample.
-    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light. `work` (S + 4, 4) and `surface` (S,) are
-    room to work in.
+    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light. `found` (S, 3) and `surface` (S,) are
+    room to work in. The band begins with a row of tiles.
     """
     rows, width, samples = closest.shape
-    found, point, sight, normal, color = work, work[samples], work[samples + 1], work[samples + 2], work[samples + 3]
     top = len(steps) - 1
     ground_hides = scene.has_ground and view.eye[2] > 0.0
+    eye_x, eye_y, eye_z, perspective, pixel = view.eye[0], view.eye[1], view.eye[2], view.perspective, 1.0 / view.scale
+    right_x, right_y, right_z = view.axes[RIGHT, 0], view.axes[RIGHT, 1], view.axes[RIGHT, 2]
+    up_x, up_y, up_z = view.axes[UP, 0], view.axes[UP, 1], view.axes[UP, 2]
+    sight_x, sight_y, sight_z = view.axes[SIGHT, 0], view.axes[SIGHT, 1], view.axes[SIGHT, 2]
+    light_x, light_y, light_z = scene.light[0], scene.light[1], scene.light[2]
+    # of the triangle at hand: its corners, shares of them by place, and its surface where that is the same all over
+    held, flat, a, b, c = -1, False, 0, 0, 0
+    ax, ay, b_dx, b_dy, c_dx, c_dy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    facing, lift, normal, color, opacity = 0.0, 0.0, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), 0.0
     for row in range(rows):
         for col in range(width):
-            if tiles[(row + first_row) // TILE, col // TILE] == 0:
+            if touched[row // TILE, col // TILE] == 0 or tiles[(row + first_row) // TILE, col // TILE] == 0:
                 continue
-            seen = 0
-            for s in range(samples):
-                seen += owner[row, col, s] >= 0
-            left = behind[row, col, 3]
-            if seen == 0:
+            t = owner[row, col, 0]
+            first_group = groups[t] if t >= 0 else -1
+            shared = True
+            for s in range(1, samples):
+                other = owner[row, col, s]
+                if other != t and (other < 0 or groups[other] != first_group):
+                    shared = False
+                    break
+            if shared and t < 0:
+                left = behind[row, col, 3]
                 for k in range(3):
                     picture[row, col, k] = steps[int(min(behind[row, col, k] * left, 1.0) * top)]
                 continue
-            red, green, blue = 0.0, 0.0, 0.0
-            first_group = groups[owner[row, col, 0]] if owner[row, col, 0] >= 0 else -1
-            shared = seen == samples
-            for s in range(1, samples):
-                shared = shared and groups[owner[row, col, s]] == first_group
-            for s in range(samples):
+            sum_red, sum_green, sum_blue = 0.0, 0.0, 0.0
+            for s in range(1 if shared else samples):
                 t = owner[row, col, s]
                 surface[s] = groups[t] if t >= 0 else -1
                 same = 0
                 while surface[same] != surface[s]:
                     same += 1
                 if same < s:
-                    red, green, blue = red + found[same, 0], green + found[same, 1], blue + found[same, 2]
+                    sum_red, sum_green, sum_blue = (
+                        sum_red + found[same, 0], sum_green + found[same, 1], sum_blue + found[same, 2],
+                    )  # fmt: skip
                     continue
-                opacity = 0.0
-                if t >= 0:
+                seen = t >= 0
+                point_x, point_y, point_z, way_x, way_y, way_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                if seen:
+                    # the world point that is seen, and the direction from the eye to it
                     px, py = col + offsets[s, 0], row + first_row + offsets[s, 1]
-                    _place(view, px, py, closest[row, col, s], point, sight)
-                    if not ground_hides or point[2] > -0.002:
-                        _surface(screen, triangles, t, normals, colors, px, py, normal, color)
-                        opacity = color[3]
-                if opacity > 0.0 and not painted[t]:
-                    _body(scene, shadow, point, normal, sight, color, found, s)
+                    right, up = (px - view.centre_x) * pixel, (view.centre_y - py) * pixel
+                    aside_x, aside_y = right * right_x + up * up_x, right * right_y + up * up_y
+                    aside_z = right * right_z + up * up_z
+                    way_x, way_y, way_z = sight_x, sight_y, sight_z
+                    if perspective:
+                        depth = 1.0 / closest[row, col, s]
+                        way_x, way_y, way_z = sight_x + aside_x, sight_y + aside_y, sight_z + aside_z
+                        aside_x, aside_y, aside_z = 0.0, 0.0, 0.0
+                    else:
+                        depth = -float(closest[row, col, s])
+                    point_x, point_y = eye_x + depth * way_x + aside_x, eye_y + depth * way_y + aside_y
+                    point_z = eye_z + depth * way_z + aside_z
+                    seen = not ground_hides or point_z > -0.002
+                if seen:
+                    fresh = t != held
+                    if fresh:
+                        held, a, b, c = t, triangles[t, 0], triangles[t, 1], triangles[t, 2]
+                        ax, ay = screen[a, X], screen[a, Y]
+                        bx, by, cx, cy = screen[b, X] - ax, screen[b, Y] - ay, screen[c, X] - ax, screen[c, Y] - ay
+                        inverse = 1.0 / (bx * cy - cx * by)
+                        b_dx, b_dy, c_dx, c_dy = cy * inverse, -cx * inverse, -by * inverse, bx * inverse
+                        flat = True
+                        for k in range(4):
+                            flat = flat and colors[a, k] == colors[b, k] and colors[a, k] == colors[c, k]
+                        for k in range(3):
+                            flat = flat and normals[a, k] == normals[b, k] and normals[a, k] == normals[c, k]
+                    if fresh or not flat:
+                        share_b = (px - ax) * b_dx + (py - ay) * b_dy
+                        share_c = (px - ax) * c_dx + (py - ay) * c_dy
+                        share_a = 1.0 - share_b - share_c
+                        opacity = share_a * colors[a, 3] + share_b * colors[b, 3] + share_c * colors[c, 3]
+                        color = (
+                            share_a * colors[a, 0] + share_b * colors[b, 0] + share_c * colors[c, 0],
+                            share_a * colors[a, 1] + share_b * colors[b, 1] + share_c * colors[c, 1],
+                            share_a * colors[a, 2] + share_b * colors[b, 2] + share_c * colors[c, 2],
+                        )
+                        normal = _unit(
+                            share_a * normals[a, 0] + share_b * normals[b, 0] + share_c * normals[c, 0],
+                            share_a * normals[a, 1] + share_b * normals[b, 1] + share_c * normals[c, 1],
+                            share_a * normals[a, 2] + share_b * normals[b, 2] + share_c * normals[c, 2],
+                        )
+                        facing = normal[0] * light_x + normal[1] * light_y + normal[2] * light_z
+                        lift = _lift(facing, shadow.light.scale)
+                if seen and opacity > 0.0 and not painted[t]:
+                    lit = 1.0
+                    if facing > -0.2:
+                        x, y, z = point_x + lift * normal[0], point_y + lift * normal[1], point_z + lift * normal[2]
+                        lit = _lit_share(shadow.closest, shadow.light, x, y, z)
+                    sight = _unit(way_x, way_y, way_z)
+                    red, green, blue = _body(scene, lit, facing, point_z, normal, sight, color)
                 else:
-                    for k in range(3):
-                        base = behind[row, col, k]
-                        found[s, k] = (base + (color[k] - base) * opacity) * left if opacity > 0.0 else base * left
-                for k in range(3):
-                    found[s, k] = min(found[s, k], 1.0)
-                red, green, blue = red + found[s, 0], green + found[s, 1], blue + found[s, 2]
-                if shared:
-                    red, green, blue = red * samples, green * samples, blue * samples
-                    break
-            picture[row, col, 0] = steps[int(red / samples * top)]
-            picture[row, col, 1] = steps[int(green / samples * top)]
-            picture[row, col, 2] = steps[int(blue / samples * top)]
+                    left, share = behind[row, col, 3], opacity if seen else 0.0
+                    base_r, base_g, base_b = behind[row, col, 0], behind[row, col, 1], behind[row, col, 2]
+                    red = (base_r + (color[0] - base_r) * share) * left
+                    green = (base_g + (color[1] - base_g) * share) * left
+                    blue = (base_b + (color[2] - base_b) * share) * left
+                red, green, blue = min(red, 1.0), min(green, 1.0), min(blue, 1.0)
+                found[s, 0], found[s, 1], found[s, 2] = red, green, blue
+                sum_red, sum_green, sum_blue = sum_red + red, sum_green + green, sum_blue + blue
+            share = 1.0 if shared else 1.0 / samples
+            picture[row, col, 0] = steps[int(sum_red * share * top)]
+            picture[row, col, 1] = steps[int(sum_green * share * top)]
+            picture[row, col, 2] = steps[int(sum_blue * share * top)]

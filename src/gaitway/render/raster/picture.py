@@ -133,15 +133,16 @@ def _draw_bands(
     _kernels.project(triangles.points, view, screen)
     picture = np.empty((height, width, 3), dtype=np.uint8)
     tiles = np.ones((-(-height // TILE), -(-width // TILE)), dtype=np.uint8)
-    rows = max(8, min(64, 4_000_000 // (width * samples * 8)))
+    rows = TILE * max(1, min(64, 4_000_000 // (width * samples * 8)) // TILE)
     hides = hiding(triangles)
 
     def draw(first: int) -> None:
         count = min(rows, height - first)
-        closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
-        owner = np.full((count, width, samples), -1, dtype=np.int32)
-        _kernels.raster(screen, triangles.corners, sample_places(samples), 0, first, closest, owner)
-        draw_rows(view, scene, shadow, triangles, hides, screen, first, tiles, closest, owner, picture)
+        closest = np.empty((count, width, samples), dtype=np.float32)
+        owner = np.empty((count, width, samples), dtype=np.int32)
+        touched = np.zeros((-(-count // TILE), tiles.shape[1]), dtype=np.uint8)
+        _kernels.raster(screen, triangles.corners, sample_places(samples), 0, first, touched, closest, owner)
+        draw_rows(view, scene, shadow, triangles, hides, screen, first, tiles, touched, closest, owner, picture)
 
     list(pool.map(draw, range(0, height, rows)))
     return picture
@@ -156,6 +157,7 @@ def draw_rows(
     screen: FloatArray,
     first: int,
     tiles: Flags,
+    touched: Flags,
     closest: Single,
     owner: Index,
     picture: npt.NDArray[np.uint8],
@@ -169,19 +171,24 @@ def draw_rows(
         triangles: everything that is seen.
         hides: which of them let nothing be seen behind them (see `hiding`); (T,).
         screen: pixel x, y and closeness of its vertices; (V, 3).
-        first: the picture's row that is row 0 of `closest`.
+        first: the picture's row that is row 0 of `closest`; the first of a row of tiles.
         tiles: which tiles of the whole picture are drawn; see `TILE`.
+        touched: in which tiles of these rows there are triangles; `closest` and `owner` are valid there.
         closest: closeness at every sample; (rows, W, S).
         owner: triangle at every sample, or -1; (rows, W, S).
         picture: the whole picture in sRGB (H, W, 3), in which these rows are written.
     """
     count, width, samples = closest.shape
     behind = np.empty((count, width, 4), dtype=np.float32)
-    _shading_kernels.stage(view, scene, shadow, first, len(picture), tiles, owner, hides, behind)
+    part = picture[first : first + count]
+    _shading_kernels.stage(
+        view, scene, shadow, first, len(picture), tiles, touched, owner, hides, _srgb_steps(),
+        np.empty((TILE, 9)), np.empty((4, TILE)), behind, part,
+    )  # fmt: skip
     _shading_kernels.shade(
         view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
         triangles.groups, sample_places(samples), first, closest, owner, behind, _srgb_steps(), tiles,
-        np.empty((samples + 4, 4)), np.empty(samples, np.int32), picture[first : first + count],
+        touched, np.empty((samples, 3)), np.empty(samples, np.int32), part,
     )  # fmt: skip
 
 

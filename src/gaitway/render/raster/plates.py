@@ -46,6 +46,8 @@ class Plate:
     triangles: Triangles
     screen: FloatArray
     """Pixel x, y and closeness of the vertices; (V, 3)."""
+    touched: Flags
+    """In which tiles there are triangles; (rows, columns)."""
     closest: Single
     """Closeness at every sample; (H, W, S)."""
     owner: Index
@@ -105,17 +107,18 @@ class FilmSet:
         _kernels.project(triangles.points, view, screen)
         closest = np.full((height, width, samples), -np.inf, dtype=np.float32)
         owner = np.full((height, width, samples), -1, dtype=np.int32)
-        _kernels.raster(screen, triangles.corners, sample_places(samples), 0, 0, closest, owner)
+        touched = np.zeros((-(-height // TILE), -(-width // TILE)), np.uint8)
+        _kernels.raster(screen, triangles.corners, sample_places(samples), 0, 0, touched, closest, owner)
         picture = np.empty((height, width, 3), np.uint8)
         tiles = _all_tiles(size)
         shadow, hides = self.shadows.shadow, hiding(triangles)
         for first in range(0, height, _ROWS):
             rows = slice(first, first + _ROWS)
-            draw_rows(
-                view, self.scene, shadow, triangles, hides, screen, first, tiles, closest[rows], owner[rows], picture
-            )
+            here = touched[first // TILE : (first + _ROWS) // TILE]
+            samples_here = (here, closest[rows], owner[rows])
+            draw_rows(view, self.scene, shadow, triangles, hides, screen, first, tiles, *samples_here, picture)
         boxes = _tile_boxes(view, self.scene, shadow, triangles, closest, owner, samples)
-        return Plate(view, triangles, screen, closest, owner, picture, *boxes)
+        return Plate(view, triangles, screen, touched, closest, owner, picture, *boxes)
 
     def frame(
         self,
@@ -168,19 +171,19 @@ class FilmSet:
             if not here.any():
                 continue
             count = min(_ROWS, height - first)
-            near, who = closest[:count], owner[:count]
-            if plate is None:
-                near[:], who[:] = -np.inf, -1
-            else:
+            near, who, touched = closest[:count], owner[:count], np.zeros_like(here)
+            if plate is not None:
+                touched[:] = plate.touched[first // TILE : (first + _ROWS) // TILE]
                 for row in range(len(here)):
                     rows = slice(row * TILE, min((row + 1) * TILE, count))
                     there = slice(first + rows.start, first + rows.stop)
-                    for left, right in _spans(here[row] > 0):
+                    for left, right in _spans((here[row] > 0) & (touched[row] > 0)):
                         cols = slice(left * TILE, right * TILE)
                         near[rows, cols] = plate.closest[there, cols]
                         who[rows, cols] = plate.owner[there, cols]
-            _kernels.raster(screen, triangles.corners, sample_places(samples), first_moving, first, near, who)
-            draw_rows(view, self.scene, shadow, triangles, hides, screen, first, tiles, near, who, picture)
+            places = sample_places(samples)
+            _kernels.raster(screen, triangles.corners, places, first_moving, first, touched, near, who)
+            draw_rows(view, self.scene, shadow, triangles, hides, screen, first, tiles, touched, near, who, picture)
         self.shadows.take_back(moving_shadows)
         return picture
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.render.raster import _kernels
-from gaitway.render.raster._kernels import Index, Shadow, Single, View
+from gaitway.render.raster._kernels import CELL, Flags, Index, Shadow, Single, View
 
 _LIGHT_SIDE, _SKY_SIDE = 1100, 640
 """Largest number of texels along a side of the light's and of the sky's picture."""
@@ -22,13 +23,15 @@ _LIGHT_TEXEL, _SKY_TEXEL = 0.006, 0.012
 """Finest texels of both pictures [m], for small scenes."""
 _MARGIN = 0.5
 """Margin around the scene for blur [m]."""
+_INVISIBLE = 1e-5
+"""Share of light that nobody misses: running sums leave such traces of zero."""
 
 
 def no_shadow() -> Shadow:
     """Return the shadow of a scene that casts none."""
     view = View(np.zeros(3), np.eye(3), 1.0, 0.0, 0.0, perspective=False)
-    empty = np.zeros((1, 1), dtype=np.float32)
-    return Shadow(view, empty, empty, view, empty)
+    empty, cells = np.zeros((1, 1), dtype=np.float32), np.zeros((1, 1), dtype=np.uint8)
+    return Shadow(view, empty, empty, view, empty, cells, cells)
 
 
 def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, pool: Executor) -> Shadow:
@@ -42,9 +45,12 @@ def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, po
         pool: threads, on one of which the second picture is drawn at the same time.
     """
     sky = pool.submit(_sky_picture, points, corners, texel)
-    light_picture = _light_picture(points, corners, light, texel)
-    sky_picture = sky.result()
-    return Shadow(light_picture.view, light_picture.closest, light_picture.dark, sky_picture.view, sky_picture.dark)
+    return both(_light_picture(points, corners, light, texel), sky.result())
+
+
+def both(light: ShadowPicture, sky: ShadowPicture) -> Shadow:
+    """Return the pictures of the light and of the sky as the kernels take them."""
+    return Shadow(light.view, light.closest, light.dark, sky.view, sky.dark, light.cells, sky.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +96,7 @@ class StillShadows:
     @property
     def shadow(self) -> Shadow:
         """The shadow of the still things alone."""
-        return Shadow(self.light.view, self.light.closest, self.light.dark, self.sky.view, self.sky.dark)
+        return both(self.light, self.sky)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +109,7 @@ class MovingShadows:
     @property
     def shadow(self) -> Shadow:
         """The shadow of everything."""
-        light, sky = self.light.picture, self.sky.picture
-        return Shadow(light.view, light.closest, light.dark, sky.view, sky.dark)
+        return both(self.light.picture, self.sky.picture)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +123,8 @@ class ShadowPicture:
     """Closeness of the last surface; (H, W)."""
     dark: Single
     """Share of light that does not reach the floor, blurred; (H, W)."""
+    cells: Flags
+    """0 where a cell of `dark` holds no shadow; (H / CELL, W / CELL), rounded up."""
     blurs: tuple[tuple[float, float], tuple[float, float]]
     """Strength and reach [texels] of both blurs."""
     floor: tuple[float, float, float] | None
@@ -151,18 +158,19 @@ class ShadowPicture:
         _kernels.project(points, self.view, screen)
         new = self.spare.pop() if self.spare else self._copied()
         _kernels.raster_both(screen, corners, new.closest, new.farthest)
-        height, width = self.closest.shape
+        (height, width), reach = self.closest.shape, self.reach
         low, high = thing_boxes(screen, starts)
-        parts = _boxes(low - self.reach, high + self.reach + 1.0, width, height)
+        parts = _boxes(low - reach, high + reach + 1.0, width, height)
         for left, top, right, bottom in parts.tolist():
-            rows = slice(max(top - self.reach, 0), min(bottom + self.reach, height))
-            cols = slice(max(left - self.reach, 0), min(right + self.reach, width))
+            rows = slice(max(top - reach, 0), min(bottom + reach, height))
+            cols = slice(max(left - reach, 0), min(right + reach, width))
             inside = (slice(top - rows.start, bottom - rows.start), slice(left - cols.start, right - cols.start))
             new.dark[top:bottom, left:right] = new.shaded((rows, cols))[inside]
+            new.cells[_cells_of(left, top, right, bottom)] = 1
         return MovingPicture(new, parts)
 
     def _copied(self) -> ShadowPicture:
-        arrays = (self.closest.copy(), self.farthest.copy(), self.dark.copy())
+        arrays = (self.closest.copy(), self.farthest.copy(), self.dark.copy(), self.cells.copy())
         return ShadowPicture(self.view, *arrays, self.blurs, self.floor)
 
     def take_back(self, used: MovingPicture) -> None:
@@ -171,6 +179,8 @@ class ShadowPicture:
             part = (slice(top, bottom), slice(left, right))
             for name in ("closest", "farthest", "dark"):
                 getattr(used.picture, name)[part] = getattr(self, name)[part]
+            cells = _cells_of(left, top, right, bottom)
+            used.picture.cells[cells] = self.cells[cells]
         self.spare.append(used.picture)
 
 
@@ -211,41 +221,75 @@ def _boxes(low: FloatArray, high: FloatArray, width: int, height: int) -> IntArr
     return whole[None] if areas.sum() > 0.5 * np.prod(whole[2:] - whole[:2]) else corners
 
 
+class ShadowFrame(NamedTuple):
+    """What a shadow picture shows, before anything is drawn; see `ShadowPicture`."""
+
+    view: View
+    size: tuple[int, int]
+    """Height and width [texels]."""
+    blurs: tuple[tuple[float, float], tuple[float, float]]
+    floor: tuple[float, float, float] | None
+
+
 def _light_picture(
     points: FloatArray, corners: Index, light: FloatArray, texel: float, around: FloatArray | None = None
 ) -> ShadowPicture:
-    """Return what the light sees, of all points or of those `around`.
+    """Return what the light sees, of all points or of those `around`."""
+    frame = light_frame(points if around is None else around, light, texel)
+    return _shadow_picture(frame, *_draw(points, corners, frame.view, frame.size))
+
+
+def _sky_picture(points: FloatArray, corners: Index, texel: float, around: FloatArray | None = None) -> ShadowPicture:
+    """Return the contact shadow seen from above, of all points or of those `around`."""
+    frame = sky_frame(points if around is None else around, texel)
+    return _shadow_picture(frame, *_draw(points, corners, frame.view, frame.size))
+
+
+def light_frame(seen: FloatArray, light: FloatArray, texel: float) -> ShadowFrame:
+    """Return the frame of the light's picture of points (N, 3).
 
     The shadow is crisp where the body meets the floor and soft where it is higher above it.
     """
-    seen = points if around is None else around
     view, size = _looking_down(seen, -light, _LIGHT_SIDE, max(texel, _LIGHT_TEXEL))
     # walking d along the light loses d * light_z of height: the floor's depth is linear in row and column
     row, col = -view.axes[1, 2] / view.scale / light[2], view.axes[0, 2] / view.scale / light[2]
     floor = (float(view.eye[2] / light[2] + 0.5 * (row + col)), float(row), float(col))
-    return _shadow_picture(points, corners, view, size, ((1.0, 0.012), (1.0, 0.05)), floor)
+    return ShadowFrame(view, size, _in_texels(((1.0, 0.012), (1.0, 0.05)), view), floor)
 
 
-def _sky_picture(points: FloatArray, corners: Index, texel: float, around: FloatArray | None = None) -> ShadowPicture:
-    """Return the contact shadow seen from above: dark right under a sole, faint and wide under a body."""
-    seen = points if around is None else around
+def sky_frame(seen: FloatArray, texel: float) -> ShadowFrame:
+    """Return the frame of the picture from above of points (N, 3): dark under a sole, faint and wide under a body."""
     view, size = _looking_down(seen, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, max(texel, _SKY_TEXEL))
-    return _shadow_picture(points, corners, view, size, ((0.75, 0.022), (0.45, 0.14)), None)
+    return ShadowFrame(view, size, _in_texels(((0.75, 0.022), (0.45, 0.14)), view), None)
 
 
-def _shadow_picture(
-    points: FloatArray,
-    corners: Index,
-    view: View,
-    size: tuple[int, int],
-    blurs: tuple[tuple[float, float], tuple[float, float]],
-    floor: tuple[float, float, float] | None,
-) -> ShadowPicture:
-    """Return the picture of a view; blurs have a strength and a reach [m] each."""
+def _in_texels(
+    blurs: tuple[tuple[float, float], tuple[float, float]], view: View
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return blurs, which have a strength and a reach [m] each, with their reach in texels."""
     (near, near_reach), (high, high_reach) = blurs
-    texels = ((near, near_reach * view.scale), (high, high_reach * view.scale))
-    drawn = ShadowPicture(view, *_draw(points, corners, view, size), np.empty((0, 0), np.float32), texels, floor)
-    return replace(drawn, dark=drawn.shaded())
+    return (near, near_reach * view.scale), (high, high_reach * view.scale)
+
+
+def _shadow_picture(frame: ShadowFrame, closest: Single, farthest: Single) -> ShadowPicture:
+    """Return the picture of a frame in which the first and last surfaces (H, W) are drawn."""
+    nothing = np.empty((0, 0), np.float32), np.empty((0, 0), np.uint8)
+    drawn = ShadowPicture(frame.view, closest, farthest, *nothing, frame.blurs, frame.floor)
+    dark = drawn.shaded()
+    return replace(drawn, dark=dark, cells=_shaded_cells(dark))
+
+
+def _shaded_cells(dark: Single) -> Flags:
+    """Return which cells of a picture hold a shadow that can be seen."""
+    height, width = dark.shape
+    room = np.zeros((-(-height // CELL) * CELL, -(-width // CELL) * CELL), bool)
+    room[:height, :width] = dark > _INVISIBLE
+    return room.reshape(len(room) // CELL, CELL, -1, CELL).any(axis=(1, 3)).astype(np.uint8)
+
+
+def _cells_of(left: int, top: int, right: int, bottom: int) -> tuple[slice, slice]:
+    """Return rows and columns of the cells that a part of a picture meets."""
+    return slice(top // CELL, -(-bottom // CELL)), slice(left // CELL, -(-right // CELL))
 
 
 def _looking_down(points: FloatArray, sight: FloatArray, side: int, texel: float) -> tuple[View, tuple[int, int]]:
