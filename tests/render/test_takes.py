@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -12,6 +13,7 @@ from figures import standing, walking
 from gaitway.core.errors import GaitwayError, TakeError
 from gaitway.export.pictures import export_picture
 from gaitway.render import Camera, Shot
+from gaitway.render.bodies.figures import in_sight
 from gaitway.render.film.cameras import FIELD, best_direction, filled, hidden, led_cameras, standing_boxes
 from gaitway.render.film.shot import named_camera
 from gaitway.render.film.take_stage import TakeStage
@@ -293,3 +295,28 @@ def test_people_who_stand_close_are_filmed_from_as_low_as_before() -> None:
     boxes = standing_boxes(places, np.zeros(places.shape[:2]), 0.4, 1.9)
     _, elevation = best_direction(boxes, present, times, [], size, 0.0, lambda where: np.zeros(len(where)))
     assert elevation == pytest.approx(np.radians(20.0))
+
+
+def test_frames_leave_out_only_who_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A camera close to one of many: most bodies are left out, and every byte of the picture stays."""
+    clip = walking(seconds=1.0, fps=30.0)
+    tracks = [lay_track(f"p{i}", [clip], (3.0 * (i % 6), 3.0 * (i // 6), 0.5 * i)) for i in range(24)]
+    take = assemble(tracks, fps=30.0)
+    stage = TakeStage.of(take)
+    shot = Shot(camera="follow", who=["p8"], elevation=0.9)
+    times = [0.0, 0.4]
+    cameras = stage.cameras(shot, times, SIZE)
+    film_set = stage.film_set(shot, times, cameras, SIZE)
+    drawn = list[int]()
+
+    def counted(figures, *rest):
+        drawn.append(len(in_sight(figures, *rest)))
+        return in_sight(figures, *rest)
+
+    module = sys.modules[TakeStage.__module__]
+    monkeypatch.setattr(module, "in_sight", counted)
+    some = [stage.film_frame(film_set, None, t, c, shot, SIZE, 4) for t, c in zip(times, cameras, strict=True)]
+    assert 1 <= max(drawn) < 16
+    monkeypatch.setattr(module, "in_sight", lambda figures, *_: figures)
+    for picture, t, c in zip(some, times, cameras, strict=True):
+        assert (picture == stage.film_frame(film_set, None, t, c, shot, SIZE, 4)).all()

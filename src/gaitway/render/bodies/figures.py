@@ -23,6 +23,8 @@ from gaitway.render.raster.triangles import Triangles, gather, part
 
 _SMALL = 240
 """Height of a figure [px] below which its body is drawn with fewer triangles."""
+_AROUND = 0.35
+"""How far a body may reach beyond its joints [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,36 @@ def counted_parts(figures: Sequence[Figure], camera: Camera, height: int) -> lis
         body = body_mesh(figure.skeleton, shape, coarse=_is_small(figure, camera, height))
         groups.setdefault(id(body), (body, []))[1].append(figure)
     return [(_skinned(body, members), len(members)) for body, members in groups.values()]
+
+
+def in_sight(
+    figures: Sequence[Figure], camera: Camera, size: tuple[int, int], light: FloatArray, lowest: float
+) -> list[Figure]:
+    """Return the figures of which a picture may show the body or its shadow.
+
+    Args:
+        figures: all of them.
+        camera: the point of view; one without perspective is taken to see everybody.
+        size: width and height of the picture [px].
+        light: unit vector towards the key light.
+        lowest: height of the lowest ground [m]; no shadow falls farther.
+    """
+    if camera.span is not None or not figures:
+        return list(figures)
+    low = np.array([f.positions.min(axis=0) for f in figures]) - _AROUND
+    high = np.array([f.positions.max(axis=0) for f in figures]) + _AROUND
+    middle, radius = 0.5 * (low + high), 0.5 * np.linalg.norm(high - low, axis=1)
+    # body and shadow lie in a ball that falls along the light, drawn out where the light slants
+    end = middle - light * (np.maximum(middle[:, 2:] - lowest, 0.0) / light[2])
+    reach = radius / light[2]
+    seen = (np.stack([middle, end]) - camera.eye) @ camera.axes.T  # (2, N, 3): right, up, depth
+    inside = (seen[..., 2] > -reach).any(axis=0)
+    for axis, pixels in ((0, size[0]), (1, size[1])):
+        slope = 0.5 * pixels / camera.scale(size[1])
+        room = reach * np.hypot(1.0, slope)
+        for sign in (1.0, -1.0):
+            inside &= (sign * seen[..., axis] - slope * seen[..., 2] < room).any(axis=0)
+    return [figure for figure, there in zip(figures, inside, strict=True) if there]
 
 
 def _is_small(figure: Figure, camera: Camera, height: int) -> bool:

@@ -10,7 +10,7 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.render.bodies.body import BodyShape, built_in_palette, individual_shape
-from gaitway.render.bodies.figures import Figure, counted_parts, render_frame
+from gaitway.render.bodies.figures import Figure, counted_parts, in_sight, render_frame
 from gaitway.render.bodies.palette import Palette
 from gaitway.render.film.cameras import (
     FIELD,
@@ -128,7 +128,10 @@ class TakeStage:
     ) -> Picture:
         """Draw one moment [s] of a film; the plate is that of the camera, or None if the camera moves."""
         ribbons, paint = self.trails(time, shot.trail_seconds)
-        figures = counted_parts(self.figures(time), camera, size[1])
+        terrain = self.scenery.world.terrain
+        lowest = 0.0 if terrain is None else float(terrain.heights.min())
+        there = in_sight(self.figures(time), camera, size, film_set.scene.light, lowest)
+        figures = counted_parts(there, camera, size[1])
         parts = [part for part, _ in figures]
         parts += [solid_part(solid) for solid in (*self.scenery.moved(time), *ribbons)]
         parts += paint_parts(paint, film_set.painted_layers)
