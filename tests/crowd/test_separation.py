@@ -104,18 +104,23 @@ def test_a_walk_that_is_moved_keeps_its_steps(space: LocomotionSpace) -> None:
     away = steps - walk.steps
     assert away[60, STEP_Y] == pytest.approx(0.04)
     assert np.array_equal(steps[:, STEP_PHASE], walk.steps[:, STEP_PHASE])
+    farthest = 0.0
     for k in range(2):  # a foot that stands does not move, and goes aside with the path
         column = STEP_FEET + k * STEP_WIDTH + HERE + 1
         for number in np.unique(walk.footprints[:, k]):
             rows = (walk.footprints[:, k] == number) & (walk.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] < 0.0)
             assert np.ptp(away[rows, column]) < 1e-9 if rows.any() else True
-        assert away[:, column].max() > 0.01
+        farthest = max(farthest, float(away[:, column].max()))
+    assert 0.01 < farthest < 0.04
     bodies = ThrongBodies([walk], tracks.starts)
     assert np.allclose(bodies.segments[:, : bodies.radii.shape[1]], capsules(walk.clip()), atol=1e-5)
+    (before,) = bodies.clips()
     bodies.shifts[:, 1] = bump
     bodies.move([0])
-    assert np.allclose(bodies.clips()[0].root_positions[60, 1] - walk.clip().root_positions[60, 1], 0.04, atol=1e-6)
-    assert np.array_equal(bodies.clips()[0].rotations[:20], walk.clip().rotations[:20])
+    (after,) = bodies.clips()
+    assert after.root_positions[60, 1] - before.root_positions[60, 1] == pytest.approx(0.04, abs=1e-6)
+    assert np.array_equal(after.rotations[:5], before.rotations[:5])  # only where it is moved
+    assert np.allclose(after.rotations[:15], before.rotations[:15], atol=1e-3)
 
 
 def test_lowered_arms_need_least_room(space: LocomotionSpace) -> None:
@@ -131,7 +136,7 @@ def test_lowered_arms_need_least_room(space: LocomotionSpace) -> None:
         widths.append(reach.max(axis=(0, 1, 2)))
     free, tucked, low = widths
     assert low[1] < min(free[1], tucked[1]) - 0.02  # beside the body
-    assert low[0] < tucked[0] - 0.1  # and before it
+    assert low[0] < tucked[0] - 0.03  # and before it
 
 
 def test_depths_are_those_of_points_on_the_capsules() -> None:
