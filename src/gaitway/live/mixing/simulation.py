@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
-from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
+from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK, SmallInts
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation, walls_of_goals
 from gaitway.world.world import World
@@ -223,7 +223,7 @@ class LiveSimulation(CrowdSimulation):
 
 
 def _lengths(
-    places: FloatArray, goals: FloatArray, corners: FloatArray, counts: IntArray, numbers: IntArray
+    places: FloatArray, goals: FloatArray, corners: FloatArray, counts: SmallInts, numbers: IntArray
 ) -> FloatArray:
     """Return lengths of ways over the corners that are left, to goals [m]; (N,)."""
     out, at = np.zeros(len(places)), places.copy()
