@@ -37,7 +37,7 @@ def test_any_number_of_threads_gives_the_same_bytes() -> None:
         state = (counts.plans, counts.failures, counts.tries, counts.tests)
         seen.append((crowd.poses().root_positions.tobytes(), crowd.plans.steps.tobytes(), state))
         crowd.close()
-    assert seen[0][2][0] > 70  # plans
+    assert seen[0][2][0] > 30  # plans
     assert seen[1] == seen[0]
     assert seen[2] == seen[0]
 

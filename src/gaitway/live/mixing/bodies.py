@@ -38,6 +38,9 @@ class ThrongBodies:
         self.space = space
         self.slots: IntArray = np.empty(0, np.int64)
         self._state = begin_bodies(space, np.empty((0, 2)), np.empty(0))
+        self.roots: FloatArray
+        self.turns: FloatArray
+        self.down: BoolArray
         self._pose(0.0)
 
     def __len__(self) -> int:
@@ -135,8 +138,8 @@ class ThrongBodies:
         poses = pose_bodies(self._state, dt, threads=threads)
         self.roots = poses.roots
         turns = poses.rotations.astype(np.float64)
-        self.turns: FloatArray = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
-        self.down: BoolArray = poses.down
+        self.turns = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
+        self.down = poses.down
 
 
 def leg_distance(space: LocomotionSpace, some: FloatArray, others: FloatArray) -> FloatArray:
@@ -153,5 +156,5 @@ def leg_distance(space: LocomotionSpace, some: FloatArray, others: FloatArray) -
 
 
 def _joined(some: BodyState, more: BodyState) -> BodyState:
-    rows = {name: np.concatenate([getattr(some, name), getattr(more, name)]) for name in _ARRAYS}
+    rows: dict[str, Any] = {name: np.concatenate([getattr(some, name), getattr(more, name)]) for name in _ARRAYS}
     return replace(some, **rows)

@@ -383,7 +383,7 @@ class LiveMixture:
             space = None
         long = max(library.extent.resting, 0.3)
         parts = max(int(np.ceil((2.0 * long - _APART) / _APART)), 1) if space is None else 1
-        along = _APART * (np.arange(parts) - 0.5 * (parts - 1))
+        along: FloatArray = _APART * (np.arange(parts, dtype=np.float64) - 0.5 * (parts - 1))
         if not ways or space is None:
             return _Kind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
         state = ways[0].state

@@ -9,8 +9,9 @@ import numpy as np
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK, SmallInts
+from gaitway.crowd.dynamics.inputs import walls_of_goals
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
-from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation, walls_of_goals
+from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation
 from gaitway.world.world import World
 
 BODY = CrowdBody(0.47, 0.26)

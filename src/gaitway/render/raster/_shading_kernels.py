@@ -169,7 +169,7 @@ def _floor_of_tile(
 def _fading(focus: FloatArray, per_fade: float, x: float, y: float) -> float:
     """Return the share 0..1 of the floor in its colour at a place; the rest is backdrop."""
     away_x, away_y = max(focus[LOW_X] - x, x - focus[HIGH_X], 0.0), max(focus[LOW_Y] - y, y - focus[HIGH_Y], 0.0)
-    away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
+    away: float = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
     return 1.0 - away * away * (3.0 - 2.0 * away)
 
 
@@ -467,7 +467,8 @@ def _lift(facing: float, scale: float) -> float:
 
     It is as much as the surface rises within the patch of texels that is looked at.
     """
-    return 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / scale
+    out: float = 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / scale
+    return out
 
 
 @kernel(fastmath=True, inner=True, borrows=True)

@@ -284,7 +284,7 @@ def _shaded_cells(dark: Single) -> Flags:
     height, width = dark.shape
     room = np.zeros((-(-height // CELL) * CELL, -(-width // CELL) * CELL), bool)
     room[:height, :width] = dark > _INVISIBLE
-    return room.reshape(len(room) // CELL, CELL, -1, CELL).any(axis=(1, 3)).astype(np.uint8)
+    return np.asarray(room.reshape(len(room) // CELL, CELL, -1, CELL).any(axis=(1, 3)), np.uint8)
 
 
 def _cells_of(left: int, top: int, right: int, bottom: int) -> tuple[slice, slice]:
