@@ -183,6 +183,7 @@ class LiveEngine:
         planner.warm_up(self._body, self._crowd_handle, part.live)
         if self.mixture is not None:
             self.mixture.add_libraries(self.libraries)
+            self.mixture.warm_up(self._body, self._crowd_handle)
         return library.number
 
     def __len__(self) -> int:

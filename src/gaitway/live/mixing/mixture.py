@@ -72,6 +72,8 @@ are known; since when it has been open around [s]; when it joined the dynamics; 
 _SMOOTH = slice(10, 16)
 """Columns of the path that a body follows: x, y [m], velocity [m/s], heading [rad] and its rate [rad/s]."""
 _COLUMNS = 16
+_WARM = 0.03
+"""Time of the step that compiles what a throng needs [s]."""
 _FOLLOW_S, _TURN_S = 0.16, 0.28
 """Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
@@ -219,6 +221,23 @@ class LiveMixture:
         """Learn of libraries that were added."""
         for library in libraries[len(self._kinds) :]:
             self._kinds.append(self._kind(library))
+
+    def warm_up(self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays]) -> None:
+        """Compile what a throng needs, so that nothing stalls when the first one forms: two people take a step."""
+        none, count = read_only(np.empty(0, np.int64)), 2
+        keep_places(body, crowd, none, read_only(np.empty((0, 5))), none, none, 0.0)
+        places, headings, still = np.array([[2.0, 3.0], [2.7, 3.0]]), np.zeros(count), np.zeros((count, 2))
+        goals, reaches, there = places + (1.0, 0.5), np.full(count, 0.3), np.zeros(count, np.bool_)
+        for bodies in self._bodies:
+            simulation, slots = LiveSimulation(World((0.0, 0.0, 6.0, 6.0)), 0, 0.0), np.arange(count)
+            simulation.ways(places, goals, reaches)
+            simulation.enter(slots, places, headings, np.ones(count), headings)
+            simulation.guide(slots, places, headings, still)
+            simulation.let_walk(slots, still, goals, reaches, there)
+            simulation.step(_WARM)
+            own = ThrongBodies(bodies.space)
+            own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
+            own.follow(simulation.positions, headings, _WARM, headings, 1)
 
     def reserve(self, places: int) -> None:
         """Make room for a number of characters."""
