@@ -227,7 +227,7 @@ class LiveMixture:
         none, count = read_only(np.empty(0, np.int64)), 2
         keep_places(body, crowd, none, read_only(np.empty((0, 5))), none, none, 0.0)
         places, headings, still = np.array([[2.0, 3.0], [2.7, 3.0]]), np.zeros(count), np.zeros((count, 2))
-        goals, reaches, there = places + (1.0, 0.5), np.full(count, 0.3), np.zeros(count, np.bool_)
+        goals, reaches, there = places + 0.8, np.full(count, 0.3), np.zeros(count, np.bool_)
         for bodies in self._bodies:
             simulation, slots = LiveSimulation(World((0.0, 0.0, 6.0, 6.0)), 0, 0.0), np.arange(count)
             simulation.ways(places, goals, reaches)
