@@ -67,7 +67,7 @@ class CrowdOptions:
     """Longest time step [s]; `CrowdSimulation.step` divides longer ones."""
     horizon: float = 0.7
     """How far ahead people avoid one another [s]. More makes them cautious and slow in a throng."""
-    headway: float = 0.396
+    headway: float = 0.6
     """Time gap that people leave to whoever walks in front of them [s]. More lowers the flow through a door."""
     keep_side: float = 0.7
     """How strongly people step aside to the right for others who come towards them; negative for the left, 0 for
