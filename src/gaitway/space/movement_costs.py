@@ -92,14 +92,11 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    extras = {b.name: _extra(library, b) for b in library.graph.behaviors}
+    extras = {
+        b.name: _TURN * _turn(library, b) + _ASIDE * _aside(library, b) + _CHANGE * (b.start != b.end) + _SHUFFLE * _shuffles(library, b)
+        for b in library.graph.behaviors
+    }
     return action_table(library, weights=weights, extras=extras)
-
-
-def _extra(library: Library, behavior: Behavior) -> float:
-    """Return what a behaviour costs besides its length and its speed [m]."""
-    ways = _TURN * _turn(library, behavior) + _ASIDE * _aside(library, behavior)
-    return ways + _CHANGE * (behavior.start != behavior.end) + _SHUFFLE * _shuffles(library, behavior)
 
 
 def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
