@@ -57,13 +57,6 @@ def test_a_plain_walk() -> None:
     assert ways.hook(way) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_setting_off_and_arriving_are_no_free_walking() -> None:
-    ramp = np.clip(np.minimum(FRAMES - 2.0, 10.0 - FRAMES) / 1.2, 0.0, 1.0)  # 1.2 s to the full speed, and to a stop
-    assert ways.mean_speed(way_of(walked(1.34 * ramp))) == pytest.approx(1.34, abs=0.01)
-    short = np.clip(np.minimum(FRAMES - 2.0, 4.4 - FRAMES) / 1.2, 0.0, 1.0)  # a way that is nothing else
-    assert 0.4 < ways.mean_speed(way_of(walked(1.34 * short))) < 1.0
-
-
 def test_a_jog_in_between_is_a_share_and_two_switches() -> None:
     way = way_of(walked(pulses(4.0, 7.0, 2.8)))
     assert ways.jogging_share(way) == pytest.approx(3.0 / 12.0, abs=0.02)

@@ -136,22 +136,6 @@ def test_a_way_ends_in_a_straight_line_without_steps_to_the_side() -> None:
     assert np.hypot(*np.subtract(careful.plan.end_pose[:2], (x, y))) > 0.2
 
 
-def test_a_step_that_only_just_reaches_the_goal_is_left_out() -> None:
-    scene = place()
-    names = ["stand", "wait", *dict.fromkeys(WEAVE), "step_front"]
-    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
-    walk = ["start_walk", "walk_forward", "walk_forward", "stop_walk"]
-    plan = plan_of(prepared.library, [*walk, "step_front"])
-    stop, end = np.array(plan.steps[-1].pose[:2]), np.array(plan.end_pose[:2])
-    goal = end + 0.4 * (end - stop) / np.hypot(*(end - stop))  # half a metre on: the stop alone is not near enough
-    drawn = relaxed(
-        prepared, traffic, plan, Footworks(prepared.library), name="ann", goal=(goal[0], goal[1]), tolerance=0.5
-    )
-    assert np.hypot(*(stop - goal)) > 0.6
-    assert [step.behavior for step in drawn.plan.steps] == walk
-    assert np.hypot(*np.subtract(drawn.plan.end_pose[:2], goal)) <= 0.5
-
-
 def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:
     goal = {"name": "ann", "start": [0, 0, 0], "goal": [11, -1.3]}
     on, off = (place(characters=[goal], plan={"relax": relax, "tolerance": 0.2}) for relax in (True, False))

@@ -25,19 +25,15 @@ _STRAIGHT = 0.1
 """Greatest turn of a clip that goes straight ahead [rad]."""
 _TURN = 0.5
 """Cost of turning [m/rad]."""
-_STEP, _CREEP = 0.1, 0.3
-"""Least distance of a step [m], and greatest speed of one from rest to rest [m/s]; who turns in place goes less far."""
 _AHEAD = 0.7
 """Cosine of the angle between heading and direction below which a move is to the side or backwards."""
 _ASIDE = 3.0
 """Further cost of a metre to the side or backwards, by those who can turn on the spot instead."""
-_CHANGE = 1.0
-"""Cost of a change of gait, such as a start or a stop [m]. People walk a detour of two metres rather than stop."""
-_SHUFFLE = 3.0
-"""Cost of a slow step to where one stands again, and of going down to creep [m]; people set off, or stay."""
+_CHANGE = 0.1
+"""Cost of a change of gait, such as a start or a stop [m]."""
 
 
-_PACES = (0.72, 1.3)
+_PACES = (0.8, 1.25)
 """Least and greatest speed at which the clips of a gait are played, over their own. Flights are played as they are, and
 who breaks into a jog must not seem to be pushed."""
 _NEAR_GAIT = (0.55, 1.65)
@@ -93,7 +89,7 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
     extras = {
-        b.name: _TURN * _turn(library, b) + _ASIDE * _aside(library, b) + _CHANGE * (b.start != b.end) + _SHUFFLE * _shuffles(library, b)
+        b.name: _TURN * _turn(library, b) + _ASIDE * _aside(library, b) + _CHANGE * (b.start != b.end)
         for b in library.graph.behaviors
     }
     return action_table(library, weights=weights, extras=extras)
@@ -157,17 +153,6 @@ def _turn(library: Library, behavior: Behavior) -> float:
     """Return how far a behaviour turns from its first frame to its last, without a sign [rad]."""
     paths = (library.clips[name].planar_path() for name in behavior.clips)
     return float(np.mean([abs(planar.wrap_angle(path[-1, 2] - path[0, 2])) for path in paths]))
-
-
-def _shuffles(library: Library, behavior: Behavior) -> bool:
-    """Return whether a behaviour is a slow step to where one stands again, or leads into or out of a creep."""
-    if behavior.obstacle is not None:
-        return False
-    speed = _speed(library, behavior)
-    if behavior.start != behavior.end:
-        return speed < _CREEP
-    moves = [planar.relative(path[0], path[-1]) for path in (library.clips[n].planar_path() for n in behavior.clips)]
-    return speed < _CREEP and any(np.hypot(move[0], move[1]) > _STEP for move in moves)
 
 
 def _aside(library: Library, behavior: Behavior) -> float:

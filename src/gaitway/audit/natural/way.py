@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import binary_erosion, gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.contacts import stances
@@ -30,8 +30,6 @@ _SWITCH = 0.3
 """A change of gait passes the limit by this much on both sides [m/s]."""
 _GAIT = 0.8
 """Least time of a gait [s]."""
-_SETTING_OFF = 1.2
-"""Time in which a character sets off, or stops [s]."""
 STRAIGHT = 12.0
 """Greatest change of direction of a straight way [deg/s]."""
 _HOOK = 2.5
@@ -64,13 +62,8 @@ def way_of(roots: FloatArray) -> Way:
 
 
 def mean_speed(way: Way) -> float:
-    """Return the mean speed on the way [m/s].
-
-    Nobody is free to walk as fast as one likes while one sets off or stops, so that these moments are left out, unless
-    there are no others.
-    """
-    on = binary_erosion(way.moving, iterations=round(_SETTING_OFF * RATE), border_value=1)
-    return float(way.speed[on if on.sum() > RATE else way.moving].mean()) if way.moved else np.nan
+    """Return the mean speed while moving [m/s]."""
+    return float(way.speed[way.moving].mean()) if way.moved else np.nan
 
 
 def jogging_share(way: Way) -> float:

@@ -39,18 +39,10 @@ _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
 _BESIDE = 2
 """Number of steps beside those that are moved whose strain changes with them."""
-_LAST = (12, 6, 4)
-"""Numbers of steps that lead to the goal together, the first that can."""
+_LAST = 12
+"""Number of steps that lead to the goal together."""
 _WITHIN = 0.8
 """Share of the tolerance within which a place to end is looked for."""
-_SPARED = float(np.radians(20.0))
-"""Turning that is worth a stop before the goal and steps to the side from there [rad]."""
-_BARELY = 0.99
-"""Share of the tolerance within which a path that ends beyond it is drawn, if it cannot get nearer."""
-_TRIED = 3
-"""Number of places to end that are tried."""
-_AROUND_GOAL = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4.0])
-"""Directions from a goal in which there may be room to stand; (8, 2)."""
 _FARTHEST = 0.4
 """Least distance that a step goes which may be stretched [m]."""
 _STRAIN = 2.0
@@ -230,41 +222,24 @@ class _Stretch:
         if count < _FEWEST or not self._strides(self.steps[count - 1]):
             return
         for end in dict.fromkeys((count, len(self.steps))):
-            for first in dict.fromkeys(max(end - last, 0) for last in _LAST):
-                if self._end(first, end, goal, tolerance):
-                    return
-
-    def _end(self, first: int, end: int, goal: FloatArray, tolerance: float) -> bool:
-        """Let the steps from one number up to another lead to a goal, and leave out all after them.
-
-        Returns:
-            Whether nothing more has to be tried.
-        """
-        a, b = int(self.knots[first]), int(self.knots[end])
-        knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
-        hooked = turning(now, knots[-4:]) > _GAIN if len(knots) > 3 else True
-        if end == len(self.steps) and not hooked and tolerance > 0.0:
-            return True
-        frame = int(knots[max(len(knots) - 4, 0)])
-        places = [place for place in _places(now, frame, goal, tolerance) if self._stand_ahead(end, now[frame], place)]
-        for place in places[:_TRIED]:
-            state, before = self._state(), turning(now, knots)
-            found = self._redrawn(first, end, now, knots, place)
-            if (
-                not isinstance(found, int)
-                and turning(found[1], knots) < before + (_SPARED if end < len(self.steps) else -_GAIN)
-                and self._stand_free(end, found[1][-1])
-            ):
-                self._use_only(end)
-                if self._keep(first, *found) is None:
-                    return True
-            self._restore(state)
-        return False
-
-    def _stand_ahead(self, end: int, pose: FloatArray, place: FloatArray) -> bool:
-        """Return whether a character that comes straight from a pose to a place can stand there for ever."""
-        ahead = float(np.arctan2(*(place - pose[:2])[::-1]))
-        return self._stand_free(end, np.array([*place, ahead]))
+            first = max(end - _LAST, 0)
+            a, b = int(self.knots[first]), int(self.knots[end])
+            knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
+            hooked = turning(now, knots[-4:]) > _GAIN if len(knots) > 3 else True
+            if end == len(self.steps) and not hooked and tolerance > 0.0:
+                return
+            for place in _places(now, int(knots[max(len(knots) - 4, 0)]), goal, tolerance):
+                state, before = self._state(), turning(now, knots)
+                found = self._redrawn(first, end, now, knots, place)
+                if (
+                    not isinstance(found, int)
+                    and turning(found[1], knots) < before + (_GAIN if end < len(self.steps) else -_GAIN)
+                    and self._stand_free(end, found[1][-1])
+                ):
+                    self._use_only(end)
+                    if self._keep(first, *found) is None:
+                        return
+                self._restore(state)
 
     def _strides(self, step: PlanStep) -> bool:
         """Return whether a step goes somewhere."""
@@ -506,9 +481,7 @@ class _Stretch:
 
 
 def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) -> list[FloatArray]:
-    """Return places near a goal at which a path may end, the best first; (2,) each.
-
-    The best is where it turns least, then where it ends now, then places around the goal that ask for little turning.
+    """Return places near a goal at which a path may end: where it turns least, and where it ends now; (2,) each.
 
     Args:
         path: the path; (F, 3).
@@ -518,20 +491,13 @@ def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) ->
     """
     if tolerance == 0.0:
         return [goal]
-    here, ends = path[frame, :2], path[-1, :2]
     back = path[max(frame - 1, 0), :2] - path[min(frame + 1, len(path) - 1), :2]
     ahead = -back / max(float(np.hypot(*back)), 1e-9)
-    beside = here + ((goal - here) @ ahead) * ahead - goal
-    nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(float(np.hypot(*beside)), 1e-9))
-    away = float(np.hypot(*(ends - goal)))
-    if away <= tolerance:
-        places = [nearest, ends]
-    else:  # no farther from where it ends now than it takes to be there
-        places = [nearest, *(goal + (ends - goal) * (share * tolerance / away) for share in (_WITHIN, _BARELY))]
-    around = goal + _WITHIN * tolerance * _AROUND_GOAL
-    off = around - here
-    turned = np.abs(planar.wrap_angle(np.arctan2(off[:, 1], off[:, 0]) - np.arctan2(ahead[1], ahead[0])))
-    return places + [around[k] for k in np.argsort(turned.round(6), kind="stable").tolist()]
+    beside = path[frame, :2] + ((goal - path[frame, :2]) @ ahead) * ahead - goal
+    off = float(np.hypot(*beside))
+    nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(off, 1e-9))
+    ends = path[-1, :2]
+    return [nearest, ends] if float(np.hypot(*(ends - goal))) <= tolerance else [nearest]
 
 
 def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
