@@ -26,7 +26,7 @@ from gaitway.world.shapes import Box
 from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, door, walker
 
-PLAIN = LiveOptions(upper_body=False, speed_spread=0.0)
+PLAIN = LiveOptions(dynamics="mixed", upper_body=False, speed_spread=0.0)
 
 
 def two_way(each: int, x: float = 4.0, far: float = 4.5) -> tuple[FloatArray, FloatArray]:

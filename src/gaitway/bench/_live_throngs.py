@@ -76,6 +76,7 @@ def opening(each: int, width: float = 6.0, seconds: float = 120.0, share: float 
 
 def run_live(throng: LiveThrong, library: Library | None = None, options: LiveOptions | None = None) -> ThrongResult:
     """Let a live crowd of people get through, until enough of them have arrived or the time is over."""
+    options = LiveOptions(dynamics="mixed") if options is None else options
     with LiveCrowd(throng.world, seed=3, options=options, record_minutes=0.0) as crowd:
         crowd.add_library("person" if library is None else library)
         there = crowd.add_many(throng.starts, throng.goals) >= 0

@@ -37,7 +37,7 @@ def live(
         seed: seed of all that is drawn; None takes the scene's, or 0.
         dynamics: how people get past one another. "mixed": by plans of clips where it is open, by local dynamics where
             it is dense; "clips": by plans alone, which keep whole plans apart and jam in two-way throngs; "crowd": by
-            local dynamics wherever there is a way on the floor. None takes that of the options, which is "mixed".
+            local dynamics wherever there is a way on the floor. None takes that of the options, which is "clips".
         options: options of the characters' planning.
         record_minutes: length of the record for `LiveCrowd.take` [min]; 0 for none. A minute of 1,000 characters takes
             about 5 MB.

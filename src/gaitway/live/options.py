@@ -46,7 +46,7 @@ class LiveOptions:
     speed_spread: float = SPEED_SPREAD
     """Standard deviation of people's own speeds over what their speed says, drawn by seed; 0: all are alike. They are
     one of few speeds, since each takes memory of its own."""
-    dynamics: Dynamics = "mixed"
+    dynamics: Dynamics = "clips"
     """How people get past one another, see `Dynamics`. Characters that are not people are always on clips."""
     upper_body: bool = True
     """Whether characters look where they go and at one another, and stand in ways of their own."""
