@@ -1,11 +1,13 @@
 """Figures of small results, which machines of all types must agree on to a tolerance.
 
-    python tests/machine_figures.py           # this machine's figures, beside those that are stored
-    python tests/machine_figures.py --add     # stores them, under the type of this machine
+    python tests/machine_figures.py                 # this machine's figures, beside those that are stored
+    python tests/machine_figures.py --add           # stores them, under the type of this machine
+    python tests/machine_figures.py --add import    # stores those of one part alone
 
-Stored figures are in machine_figures.json, by type of machine, such as "aarch64 Linux". On a machine of a type that is
-not there yet, run the second line, look at the differences, and commit the file: from then on the test compares with
-that machine too.
+Stored figures are in machine_figures.json, by type of machine, such as "aarch64 Linux", and part. On a machine of a type
+that is not there yet, run the second line, look at the differences, and commit the file: from then on the test compares
+with that machine too. Where results are changed on purpose, the second line drops what other machines had stored for
+that part, and says so: it must be made there anew.
 """
 
 from __future__ import annotations
@@ -148,19 +150,29 @@ def stored() -> dict[str, dict[str, dict[str, float]]]:
 def main() -> int:
     """Print or store the figures of this machine; 1 if they are not those of the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named")
     parser.add_argument("--add", action="store_true", help="store the figures of this machine")
     asked = parser.parse_args()
-    mine, known = {part: part_figures(part) for part in PARTS}, stored() if FILE.exists() else {}
-    wrong = [
-        f"{other}: {line}"
+    if unknown := set(asked.parts) - PARTS.keys():
+        parser.error(f"no part {', '.join(sorted(unknown))}; write {', '.join(PARTS)}")
+    mine, known = {part: part_figures(part) for part in asked.parts or PARTS}, stored() if FILE.exists() else {}
+    wrong = {
+        (other, part): lines
         for other, parts in known.items()
-        for part in PARTS
-        for line in differences(mine[part], parts[part])
-    ]
-    print("\n".join(wrong) or f"{machine()}: as on {', '.join(known) or 'no other machine'}")
+        for part in mine.keys() & parts.keys()
+        if (lines := differences(mine[part], parts[part]))
+    }
+    for (other, _), lines in sorted(wrong.items()):
+        print("\n".join(f"{other}: {line}" for line in lines))
+    if not wrong:
+        print(f"{machine()}: as on {', '.join(known) or 'no other machine'}")
     if asked.add:
-        whole = {**known, machine(): mine}
-        FILE.write_text(json.dumps(whole, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        for other, part in sorted(wrong):
+            del known[other][part]
+            if other != machine():
+                print(f"{other}: {part} is no longer stored; make it there anew")
+        known[machine()] = {**known.get(machine(), {}), **mine}
+        FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return 1 if wrong and not asked.add else 0
 
 
