@@ -4,10 +4,10 @@
     python tests/machine_figures.py --add           # stores them, under the type of this machine
     python tests/machine_figures.py --add import    # stores those of one part alone
 
-Stored figures are in machine_figures.json, by type of machine, such as "aarch64 Linux", and part. On a machine of a type
-that is not there yet, run the second line, look at the differences, and commit the file: from then on the test compares
-with that machine too. Where results are changed on purpose, the second line drops what other machines had stored for
-that part, and says so: it must be made there anew.
+Stored figures are in machine_figures.json, by type of machine, such as "aarch64 Linux", and by part. On a machine of a
+type that is not there yet, run the second line, look at the differences, and commit the file: from then on the test
+compares with that machine too. Where results are changed on purpose, the second line drops what other machines had
+stored for that part, and says so: it must be made there anew.
 """
 
 from __future__ import annotations

@@ -164,6 +164,7 @@ def test_clip_info_says_how_the_file_was_understood_and_measures_to_the_tips(tmp
     assert "\x1b" not in shown.stdout + shown.stderr
 
 
+@pytest.mark.slow
 def test_names_that_are_not_text_and_output_that_is_ascii(tmp_path: Path) -> None:
     file = os.fsencode(tmp_path) + b"/ba\xff.bvh"
     Path(os.fsdecode(file)).write_text(BVH)
@@ -175,6 +176,7 @@ def test_names_that_are_not_text_and_output_that_is_ascii(tmp_path: Path) -> Non
     assert (done.stdout + done.stderr).isascii()
 
 
+@pytest.mark.slow
 def test_names_and_numbers_stay_whole_in_a_narrow_terminal() -> None:
     narrow = {**os.environ, "COLUMNS": "60"}
     command = [sys.executable, "-m", "gaitway", "library", "show", "horse"]

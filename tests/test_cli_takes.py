@@ -55,6 +55,7 @@ def test_ready_scenes_are_listed_and_checked(tmp_path: Path) -> None:
     assert "obstacles" in json.loads((tmp_path / "schema.json").read_text())["properties"]
 
 
+@pytest.mark.slow
 def test_an_audit_in_another_place_warns(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -279,12 +279,14 @@ def waiting(crowd_file: tuple[Path, World]) -> Any:
         yield crowd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CROWDS)
 def test_live_crowds(crowd_file: tuple[Path, World], waiting: LiveCrowd, what: str) -> None:
     change, problem = CROWDS[what]
     one_line(problem, waiting.restore, changed(crowd_file[0], change))
 
 
+@pytest.mark.slow
 def test_the_crowd_itself_is_restored(crowd_file: tuple[Path, World]) -> None:
     path, world = crowd_file
     with gaitway.live(world) as crowd:

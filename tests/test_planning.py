@@ -190,6 +190,7 @@ def test_waiting_for_the_start_is_no_motion() -> None:
     assert late.motion_seconds == pytest.approx(soon.motion_seconds)
 
 
+@pytest.mark.slow
 def test_the_seed_of_a_call_replaces_that_of_the_scene() -> None:
     people = [{"name": f"p{k}", "start": [2, 2 + 2 * k, 0], "goal": [17, 2 + 2 * k]} for k in range(5)]
     own = [planned(characters=people, seed=seed).crowd.order for seed in (1, 2, 3)]

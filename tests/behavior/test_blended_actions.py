@@ -65,6 +65,7 @@ def test_blends_of_two_clips_do_for_clips() -> None:
     assert used("blends") & {"walk_left_15", "walk_left_30", "walk_right_15", "walk_right_30"}
 
 
+@pytest.mark.slow
 def test_takes_with_blends_pass_the_audit() -> None:
     report = audit_take(planned("blends").take, place().world)
     for row in report.rows:

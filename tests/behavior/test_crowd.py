@@ -106,6 +106,7 @@ def test_who_has_priority_is_planned_first(libraries: Mapping[LibraryRef, Librar
     assert crowd.order == tuple(sorted("abc", key=lambda name: (-priorities[name], starts[name])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("favoured", ["near", "far"])
 def test_of_two_with_one_goal_who_has_priority_arrives(libraries: Mapping[LibraryRef, Library], favoured: str) -> None:
     """In every round: who fails is put in front of its equals, never in front of a higher priority."""

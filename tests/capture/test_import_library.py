@@ -61,6 +61,7 @@ def test_what_was_done_is_found(imported: Imported) -> None:
     assert turning and all(b.takes[0].startswith(("walk", "jump")) for b in turning)
 
 
+@pytest.mark.slow
 def test_names_and_turns_agree(imported: Imported) -> None:
     """The pelvis twists in every step; what counts is where the person goes."""
     for behavior in imported.report.behaviors:

@@ -86,6 +86,7 @@ def test_a_part_is_what_is_generated_alone() -> None:
     assert not load_cast("horse", behaviors=[]).clips
 
 
+@pytest.mark.slow
 def test_only_what_is_not_baked_is_generated(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(generating, "generate_cast", lambda name, **_: asked.append(name))
@@ -117,6 +118,7 @@ def test_names_need_neither_numpy_nor_kernels() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_reading_needs_no_generator() -> None:
     """Neither the generators' modules nor any of their kernels."""
     code = (

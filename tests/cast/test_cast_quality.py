@@ -113,6 +113,7 @@ def test_joint_limits(name: str, clip_name: str) -> None:
     assert over[frame, joint] < 2.0, f"{clip.skeleton.names[joint]} is {over[frame, joint]:.1f} deg over at {frame}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASTS)
 def test_every_declared_transition_is_invisible(name: str) -> None:
     """The last frame of a clip is the first of its followers, in place, pose and velocity."""

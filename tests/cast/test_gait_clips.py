@@ -154,6 +154,7 @@ def test_pelvis_does_not_drop_in_starts_and_stops(name: str) -> None:
     assert entry.clip.root_positions[:, 2].min() > cycle.root_positions[:, 2].min() - 0.045
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_other_seed_other_motion() -> None:
     first, again = locomotion_clips(NEUTRAL, seed=4, takes=2), locomotion_clips(NEUTRAL, seed=4, takes=2)
     for a, b in zip(first, again, strict=True):

@@ -88,6 +88,7 @@ def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: py
     assert_same(made, prepared(name))
 
 
+@pytest.mark.slow
 def test_each_argument_is_another_library(folder: Path) -> None:
     requests: list[dict[str, Any]] = [
         {}, {"seed": 1}, {"takes": 3}, {"style": "style-1"}, {"style": HorseStyle(name="mine")},

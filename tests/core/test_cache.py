@@ -349,6 +349,7 @@ for k in range(60):
 """
 
 
+@pytest.mark.slow
 def test_processes_do_not_disturb_one_another(folder: Path) -> None:
     folder.mkdir(parents=True)
     running = [subprocess.Popen([sys.executable, "-c", WRITER], stderr=subprocess.PIPE) for _ in range(2)]

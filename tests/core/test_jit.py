@@ -40,6 +40,7 @@ def test_plain_python_switch() -> None:
     assert "compiling" not in done.stderr
 
 
+@pytest.mark.slow
 def test_first_compile_is_announced_once_and_then_cached(tmp_path: Path) -> None:
     first = run_program(NUMBA_CACHE_DIR=str(tmp_path))
     assert first.stdout.strip() == "[1.0, 1.0, 1.0] CPUDispatcher True"

@@ -94,6 +94,7 @@ def test_damaged_files_are_as_good_as_none(package: Path) -> None:
     assert run(package) == ["6.0", "compiled"]
 
 
+@pytest.mark.slow
 def test_bounds_are_checked_on_demand() -> None:
     program = (
         "import numpy as np\nfrom gaitway.core.jit import kernel\n"

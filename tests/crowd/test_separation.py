@@ -56,6 +56,7 @@ def _deepest(one: Clip, other: Clip) -> float:
     return worst
 
 
+@pytest.mark.slow
 def test_two_who_pass_too_near_are_moved_apart(space: LocomotionSpace) -> None:
     tracks = joined(FPS, ["a", "b"], [0, 0], [_straight(-2.4, 0.0, 1.0), _straight(2.4, 0.30, -1.0)])
     walks = list(_walks(space, tracks, [0, 1]).values())

@@ -64,6 +64,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_validator_finds_nothing(written: Path, tmp_path: Path) -> None:
     report = validated(written)
     assert report["issues"]["numErrors"] == report["issues"]["numWarnings"] == 0, report["issues"]["messages"][:5]

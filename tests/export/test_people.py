@@ -153,6 +153,7 @@ def test_the_rest_pose_is_the_skeletons_own():
     assert mesh.points[:, 2].min() == pytest.approx(0.0, abs=0.004)  # soles on the floor
 
 
+@pytest.mark.slow
 def test_a_crowd_is_not_one_clone():
     looks = [person_look(seed) for seed in range(LOOKS)]
     for kind, choices in (("sleeves", SLEEVES), ("legs", LEGS), ("hem", HEMS), ("hair", HAIRS)):

@@ -89,6 +89,7 @@ def test_blocks_do_not_show(tmp_path: Path, suffix: str, monkeypatch: pytest.Mon
     pd.testing.assert_frame_equal(read(tmp_path / f"whole{suffix}"), read(tmp_path / f"pieces{suffix}"))
 
 
+@pytest.mark.slow
 @given(rows_at_once=st.integers(1, 200), starts=st.lists(st.floats(0.0, 3.0), min_size=5, max_size=5))
 def test_blocks_hold_every_row_once(rows_at_once: int, starts: list[float]) -> None:
     take = walkers(5, 0.5, starts)

@@ -41,6 +41,7 @@ def test_matrix_is_the_papers_closed_form() -> None:
         assert pair_distances(CLOUDS, i, OTHER, j)[0] == pytest.approx(plain_distance(CLOUDS, i, OTHER, j), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(planar_poses())
 @settings(max_examples=20, deadline=None)
 def test_moving_a_clip_changes_no_distance(pose: np.ndarray) -> None:

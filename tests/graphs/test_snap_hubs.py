@@ -186,6 +186,7 @@ def test_every_clip_begins_and_ends_in_a_common_pose():
             assert np.array_equal(graph().hubs[hub].pose.contacts, edge.clip.contacts[frame])
 
 
+@pytest.mark.slow
 def test_feet_of_its_clips_stay():
     slides = np.concatenate([foot_slide(edge.clip, ("heel", "ball", "toe")) for edge in graph().clips])
     assert slides.max() < 0.01 and np.percentile(slides, 95) < 0.005

@@ -51,6 +51,7 @@ def play(crowd: LiveCrowd, seconds: float) -> int:
     return met
 
 
+@pytest.mark.slow
 def test_the_package_can_be_called_and_imported_from() -> None:
     code = (
         "import sys, gaitway; assert 'gaitway.live' not in sys.modules; f = gaitway.live; assert callable(f);"
@@ -188,6 +189,7 @@ def test_obstacles_come_move_and_go(crowd: LiveCrowd) -> None:
     assert not crowd.obstacles and crowd.world is OPEN
 
 
+@pytest.mark.slow
 def test_a_fence_that_comes_up_is_jumped() -> None:
     person = load_cast("person")
     with gaitway.live(World((-8.0, -4.0, 8.0, 4.0)), person) as crowd:

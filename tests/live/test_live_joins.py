@@ -6,6 +6,7 @@ from functools import cache
 from unittest import mock
 
 import numpy as np
+import pytest
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
@@ -57,6 +58,7 @@ def jerks(poses: FloatArray) -> FloatArray:
     return np.linalg.norm(np.diff(turns, axis=0), axis=-1)
 
 
+@pytest.mark.slow
 def test_upper_bodies_are_led_on_and_frames_are_held_once() -> None:
     for upper_body in (True, False):
         crowd, poses = played(upper_body)
@@ -69,6 +71,7 @@ def test_upper_bodies_are_led_on_and_frames_are_held_once() -> None:
     assert len(crowd.libraries[0].frames.pool) == sum(len(clip) for clip in takes().clips.values())
 
 
+@pytest.mark.slow
 def test_an_offset_begins_in_the_pose_before_and_dies_away() -> None:
     crowd, _ = played(False)
     for _ in range(400):

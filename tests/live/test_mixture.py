@@ -92,6 +92,7 @@ def test_the_take_is_what_was_shown(throng: Played) -> None:
     assert any("throng" in str(name) for name in take.behaviors)
 
 
+@pytest.mark.slow
 def test_the_same_calls_give_the_same_bytes_with_any_number_of_threads() -> None:
     seen, before = [], numba.get_num_threads()
     for threads in (1, min(2, before)):

@@ -73,6 +73,7 @@ def test_a_way_that_was_searched_for_is_played_to_its_end() -> None:
     assert crowd.arrived.tolist() == [0]
 
 
+@pytest.mark.slow
 def test_searches_know_of_things_that_move() -> None:
     ball = MoverPhase(0.0, Cylinder((0.0, 0.0), 0.4, 2.0), WALL)
     way = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [5.0, -5.0, 0.0]])

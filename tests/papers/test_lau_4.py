@@ -56,6 +56,7 @@ def test_growing(tables: dict[str, PaperTable]) -> None:
         assert number(table, quantity="cost", method=method, kilobytes=50) >= 99.99  # the exhaustive tree is the best
 
 
+@pytest.mark.slow
 def test_against_a_star(tables: dict[str, PaperTable]) -> None:
     table = tables["lau-4.2"]
     rows = {(row["case"], row["method"]): row for row in table.data}
@@ -118,6 +119,7 @@ def test_files(name: str, tables: dict[str, PaperTable], tmp_path: Path) -> None
         assert len(picture.getcolors(1 << 24) or ()) > 50
 
 
+@pytest.mark.slow
 def test_another_cast() -> None:
     table = run_paper("lau-4.3", options=PaperOptions(library="skateboarder", quick=True))
     assert "skateboarder: 6 moves" in table.notes[0]

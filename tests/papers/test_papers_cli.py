@@ -23,6 +23,7 @@ def test_a_table_with_files(tmp_path: Path) -> None:
     assert names == {"lau-4.3.csv", "lau-4.3-times.png", "lau-4.3-success.png"}
 
 
+@pytest.mark.slow
 def test_json() -> None:
     done = RUN.invoke(app, ["papers", "lau-4.3", "--quick", "--library", "horse", "--json"])
     assert done.exit_code == 0, done.output

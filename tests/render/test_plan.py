@@ -186,6 +186,7 @@ def test_any_size_and_shape_of_world(bounds):
     assert scene_plan(world, size=(500, 400)).size == (500, 400)
 
 
+@pytest.mark.slow
 def test_ten_thousand_people():
     rng = np.random.default_rng(0)
     places = rng.uniform(0.0, 500.0, (10_000, 4))

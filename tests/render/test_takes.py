@@ -297,6 +297,7 @@ def test_people_who_stand_close_are_filmed_from_as_low_as_before() -> None:
     assert elevation == pytest.approx(np.radians(20.0))
 
 
+@pytest.mark.slow
 def test_frames_leave_out_only_who_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A camera close to one of many: most bodies are left out, and every byte of the picture stays."""
     clip = walking(seconds=1.0, fps=30.0)

@@ -77,6 +77,7 @@ def check(path: Path) -> None:
             load_scene(path)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(TEXTS), st.data())
 @LAX
 def test_edited_text(tmp_path, text, data):

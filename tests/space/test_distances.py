@@ -106,6 +106,7 @@ def test_exact_around_a_single_point() -> None:
     np.testing.assert_allclose(fields.clearance(points), np.hypot(*(points - (5.013, 4.021)).T), atol=ROUNDING)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), cell=st.sampled_from([0.05, 0.11]))
 def test_middles_are_exact(seed: int, cell: float) -> None:

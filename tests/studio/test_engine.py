@@ -156,6 +156,7 @@ def test_what_a_plan_costs_and_took_is_told(engine: StudioEngine) -> None:
     assert about("", "", None) == "Click a person to select it."
 
 
+@pytest.mark.slow
 def test_who_had_no_room_comes_in_when_there_is_some() -> None:
     two = [{"name": name, "start": [2, 5, 0], "goal": [13, y], "radius": 0.05} for name, y in (("ada", 5), ("ben", 7))]
     two[1]["start"] = [2.3, 5, 0]
@@ -181,6 +182,7 @@ def test_time_stands_still_steps_and_hurries(engine: StudioEngine) -> None:
     assert engine.frame().time == pytest.approx(2.1)
 
 
+@pytest.mark.slow
 def test_people_come_and_go(engine: StudioEngine) -> None:
     engine.apply(events.AddPeople(5, 4.0, 9.0, 12.0, 3.0, 2.0))
     run(engine, 5)
@@ -194,6 +196,7 @@ def test_people_come_and_go(engine: StudioEngine) -> None:
     assert set(engine.frame().names) == {"ada", "ben", "cleo"}
 
 
+@pytest.mark.slow
 def test_a_take_is_planned_and_scrubbed(engine: StudioEngine) -> None:
     with pytest.raises(StudioError, match="plan one first"):
         engine.apply(events.Scrub(1.0))
@@ -444,6 +447,7 @@ def test_names_of_files_never_leave_the_folder(name: str) -> None:
         file_name("exe", "x")
 
 
+@pytest.mark.slow
 def test_events_are_plain_lines(tmp_path: Path) -> None:
     session = StudioSession(place())
     session.post(events.Step(2))

@@ -74,6 +74,7 @@ def test_no_value_of_the_panel_ends_or_freezes_the_studio(studio: Studio, value:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_values_that_are_meant_are_taken(own: Studio) -> None:
     viewer = WireViewer(own.address)
     assert until(own.page.viewers)
@@ -181,6 +182,7 @@ def test_a_flood_ends_for_who_sends_it_and_nobody_else(own: Studio, monkeypatch:
     other.vanish()
 
 
+@pytest.mark.slow
 def test_who_floods_and_never_reads_has_one_window_waiting(own: Studio) -> None:
     viewer = WireViewer(own.address)
     assert until(own.page.viewers)
@@ -206,6 +208,7 @@ def test_who_floods_and_never_reads_has_one_window_waiting(own: Studio) -> None:
     viewer.vanish()
 
 
+@pytest.mark.slow
 def test_more_viewers_than_places_are_told_to_wait(own: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "MOST_VIEWERS", 2)
     name, path = f"127.0.0.1:{own.port}", f"/?token={secret(own)}"

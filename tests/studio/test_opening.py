@@ -76,6 +76,7 @@ def test_everybody_stands_at_its_start() -> None:
     assert standing_frame(load_scene("hills")).names
 
 
+@pytest.mark.slow
 def test_place_and_people_are_there_before_anything_is_prepared(studio: Studio, gate: Gate) -> None:
     viewer, page = WireViewer(studio.address), studio.page
     nodes = studio._server.scene._handle_from_node_name

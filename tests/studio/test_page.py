@@ -67,6 +67,7 @@ def drawn(studio: Studio) -> bool:
     return "/place/0" in studio._server.scene._handle_from_node_name
 
 
+@pytest.mark.slow
 def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(skinned, "MOST_SKINNED", 0)
     viewers = [WireViewer(studio.address) for _ in range(2)]
@@ -146,6 +147,7 @@ def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
         viewer.vanish()
 
 
+@pytest.mark.slow
 def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     engine = studio.session.engine
     viewer = WireViewer(studio.address)

@@ -65,6 +65,7 @@ def files(folder: Path) -> set[str]:
 # files
 
 
+@pytest.mark.slow
 def test_each_kind_of_file_has_a_folder_and_none_is_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_links_in_the_folder_lead_nowhere_else(still: Studio, tmp_path: Path) ->
     assert (outside / "precious.yaml").read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_link_itself_was_chosen(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -133,6 +135,7 @@ def test_a_folder_that_is_a_link_itself_was_chosen(tmp_path: Path) -> None:
     assert files(tmp_path / "real") == {"scenes/mine.yaml"}
 
 
+@pytest.mark.slow
 def test_files_that_a_scene_names_are_found_from_where_it_is_saved(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()

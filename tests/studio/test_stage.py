@@ -131,6 +131,7 @@ def test_what_cannot_be_leaves_everything_as_it_was(event: events.StudioEvent, p
     assert not stage.can_undo
 
 
+@pytest.mark.slow
 def test_the_past_is_bounded() -> None:
     stage = StudioStage(small_scene())
     for k in range(MOST_EDITS + 20):

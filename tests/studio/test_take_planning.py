@@ -69,6 +69,7 @@ def ends(session: StudioSession) -> bool:
     return until(ticked)
 
 
+@pytest.mark.slow
 def test_people_go_on_while_a_take_is_planned_and_then_it_is_played(held: Held) -> None:
     session, front = begun()
     session.post(events.SetMode("take"))
@@ -91,6 +92,7 @@ def test_people_go_on_while_a_take_is_planned_and_then_it_is_played(held: Held) 
     session.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", [events.CancelPlanning(), events.SetMode("live")])
 def test_planning_is_cancelled(held: Held, event: events.StudioEvent) -> None:
     session, front = begun()
@@ -111,6 +113,7 @@ def test_planning_is_cancelled(held: Held, event: events.StudioEvent) -> None:
     session.close()
 
 
+@pytest.mark.slow
 def test_an_error_of_planning_is_said_and_the_place_lives_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(scene: Scene, progress: object) -> None:
         raise PlanError("nobody can stand at its start")

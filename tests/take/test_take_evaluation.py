@@ -34,6 +34,7 @@ def moments(take: Take, seed: int, count: int = 12) -> np.ndarray:
     return np.concatenate([rng.uniform(-0.5, take.duration + 0.5, count), rng.choice(joins, 4)])
 
 
+@pytest.mark.slow
 @few
 @given(seeds)
 def test_kernels_agree_with_plain_numpy(seed):

@@ -44,6 +44,7 @@ def test_as_sure_and_nearly_as_good_as_a_star(trees: TreeSearch, boxes: int, by_
     assert answered[0] >= by_tree * expected
 
 
+@pytest.mark.slow
 def test_a_trap_is_left_by_the_field(trees: TreeSearch) -> None:
     fields, queries = trap()
     portfolio = Portfolio(trees, fields, RADIUS)

@@ -108,6 +108,7 @@ def test_another_library_or_version_is_refused(tmp_path: Path) -> None:
         load_tree(path, MOVES)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_no_damage_goes_unseen(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

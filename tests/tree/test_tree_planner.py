@@ -52,6 +52,7 @@ def test_the_same_scene_and_seed_give_the_same_take() -> None:
         assert np.array_equal(takes[0].clip(character).rotations, takes[1].clip(character).rotations)
 
 
+@pytest.mark.slow
 def test_characters_may_differ_in_their_planner() -> None:
     made = planned(walker(), walker("bo", start=[2, 3, 0], goal=[27, 3], plan={"planner": "behavior"}))
     by = {row["character"]: row["by"] for row in made.rows()}

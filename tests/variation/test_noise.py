@@ -70,6 +70,7 @@ def test_noise_is_told_from_takes_and_takes_are_not(true: list[Clip], inputs: li
         assert compare(stick.features(noisy), held, rng, 499, [TEXTURE]).least <= 0.01
 
 
+@pytest.mark.slow
 def test_figures_of_takes_and_of_copies(true: list[Clip], inputs: list[Clip]) -> None:
     stick = Yardstick.of(true[:25])
     real = figures(true[25:45], inputs, stick)

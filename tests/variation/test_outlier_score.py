@@ -146,6 +146,7 @@ def test_table_of_known_answers() -> None:
     assert "a tenth" in notes[0]
 
 
+@pytest.mark.slow
 @needs_mocap
 def test_cycles_of_a_take_that_turns_round_do_not_go_with_straight_ones() -> None:
     known = captured_cycles(sorted((MOCAP / "bvh").glob("35_0[1-4].bvh")))

@@ -75,6 +75,7 @@ def test_nodes_that_a_change_does_not_lead_to_stay_as_they_are(seed: int) -> Non
     np.testing.assert_array_equal(part[1], whole[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most_parents", "given_columns"), [(13, ()), (2, ()), (13, (1, 4))])
 def test_the_exact_search_finds_what_a_search_without_memory_finds(
     most_parents: int, given_columns: tuple[int, ...]

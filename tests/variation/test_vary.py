@@ -39,6 +39,7 @@ def upper(plain: Library) -> Enriched:
     return enrich(plain, EnrichOptions(count=3, rounds=1), ["jog_forward", "jog_left_30"])
 
 
+@pytest.mark.slow
 def test_variants_join_without_a_seam(plain: Library, upper: Enriched) -> None:
     assert upper.added == 6
     assert [row.method for row in upper.rows] == ["upper", "upper"]

@@ -51,6 +51,7 @@ def plain_distance(obstacle, point):
     return np.hypot(*np.maximum(q, 0.0)) + min(max(q), 0.0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0.0, 10.0))
 def test_distances_are_exact(seed, time):
     world = some_world(seed)

@@ -97,6 +97,7 @@ def test_the_mesh_of_a_shape_has_the_plan_of_the_shape(shape, span):
     assert area(mesh, *span).symmetric_difference(expected).area <= tolerance * max(expected.area, 1.0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(-0.4, 0.4), st.floats(0.0, 1.0))
 def test_plan_of_a_lumpy_solid_against_rays(seed, low, thick):
     """A point is covered if a vertical line through it is inside between the heights: counted by crossings."""

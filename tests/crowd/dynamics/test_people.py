@@ -66,6 +66,7 @@ def test_people_wait_until_a_time_or_until_told() -> None:
     assert crowd.positions[1, 0] > 3.0
 
 
+@pytest.mark.slow
 def test_a_queue_moves_up_and_serves_one_after_another() -> None:
     crowd = CrowdSimulation(HALL)
     ids = crowd.add([[12.0, 1.0 + k] for k in range(5)], (1.0, 7.0))
@@ -131,6 +132,7 @@ def test_a_wall_that_is_put_in_the_way_is_walked_around() -> None:
     assert crowd.arrived.all()
 
 
+@pytest.mark.slow
 def test_somebody_pushed_off_the_route_plans_anew() -> None:
     walls = Walls.of_segments([[5.0, 0.0, 5.0, 6.0], [9.0, 2.0, 9.0, 8.0]], (0.0, 0.0, 14.0, 8.0))
     crowd = CrowdSimulation(walls)
