@@ -81,7 +81,12 @@ def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: py
     made = prepared(name)
     monkeypatch.setenv("GAITWAY_CACHE", str(folder))
     assert_same(made, prepared(name))
-    assert sorted(e.name.split("-")[0] for e in folder.iterdir()) == ["body_discs", "cast", "free_table", "reaches"]
+    assert sorted(e.name.split("-")[0] for e in folder.iterdir()) == [
+        "body_discs",
+        "cast",
+        "obstacle_free_cost",
+        "reaches",
+    ]
     for module, maker in ((generating, "_generate"), (reach, "_measure"), (body_discs, "_cover")):
         monkeypatch.setattr(module, maker, None)
     monkeypatch.setattr(ObstacleFreeCost, "_computed", None)

@@ -77,7 +77,7 @@ class ObstacleFreeCost:
             tolerance: tolerance of the goal [m].
         """
         free: ObstacleFreeCost = cached(
-            "free_table",
+            "obstacle_free_cost",
             (__name__,),
             (table.moves, states, costs, float(tolerance)),
             lambda: ObstacleFreeCost._computed(table, states, costs, tolerance),

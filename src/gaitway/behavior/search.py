@@ -88,7 +88,7 @@ class _SearchRun:
         for weight in _weights(self.query):
             code, node = self.go(weight, math.inf if best is None else best.cost)
             if code == NOTHING and best is None and self.busy:
-                # who cannot stop wherever it likes may have to set out later, which episodes do not tell apart
+                # who cannot stop wherever it likes may have to set out later, which safe intervals do not tell apart
                 self.intervals = self.searcher.moments()
                 code, node = self.go(weight, math.inf)
             if code == FOUND:

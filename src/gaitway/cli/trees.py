@@ -68,7 +68,7 @@ def tree_build(
     with progress(f"growing {output.name}") as show:
         moves = recipe.moves()
         began, compiling = time.perf_counter(), compile_seconds()
-        tree = recipe.grow(lambda done, total: show(f"growing {output.name}", done, total), moves)
+        tree = recipe.grow(lambda _, done, total: show(f"growing {output.name}", done, total), moves)
         seconds = time.perf_counter() - began - (compile_seconds() - compiling)
         recipe.save(tree, output)
     show_facts(_facts(output, tree, recipe) | {"seconds": round(seconds, 2)}, as_json)

@@ -214,7 +214,7 @@ def _table(
         f"rectangles: {CLUTTER.counts[0]} to {CLUTTER.counts[1]} of {CLUTTER.sides[0]:g} to {CLUTTER.sides[1]:g} m, so "
         f"that the exhaustive tree answers as many as the thesis's; cells {CELL:g} m, goals {GOAL_CELL:g} in "
         f"{GOAL_OVERLAP:g} m; region of {len(exhaustive.tree.region)} cells of {REGION_CELL:g} m",
-        "rivals are built anew from what the thesis says of them; Branicky et al. choose among the paths to all nodes, "
+        "baselines are built anew from what the thesis says; Branicky et al. choose among the paths to all nodes, "
         f"Green and Kelly, and Erickson and LaValle, among {FEW if quick else CANDIDATES} of the longest",
         *(claim.note for claim in claims),
     )
@@ -239,7 +239,7 @@ def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[Claim]:
     every = (PST, *chosen)
     return [
         Claim(f"SPST answers more than the {PST} and {IP} at every size", least((PST, IP), "success", -1.0), not quick),
-        Claim("SPST answers more than all rivals of the thesis at every size", least(every, "success", -1.0), False),
+        Claim("SPST answers more than all baselines of the thesis at every size", least(every, "success", -1.0), False),
         Claim("the largest SPST answers as many as the exhaustive tree", most >= exhaustive.success, not quick),
         Claim("SPST has the least density of the thesis's methods from 25 KB on", least(every, "density", 1.0, 2)),
         Claim("SPST is grown faster than paths are chosen", least(chosen, "seconds", 1.0)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from gaitway.core.errors import TreeError
+from gaitway.core.progress import Progress, silent
 from gaitway.library.actions import ActionTable
 from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
@@ -71,15 +72,15 @@ def grow_forest(
     levels: int = LEVELS,
     stretch: float | None = STRETCH,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Forest:
     """Grow scalable and diverse trees of a library, or take them from disk.
 
     Args:
         table: actions of the library, with the weights that plans are made with, so that costs are the same.
-        roots: states that trees begin in; `repertoire.usual_roots` unless given.
+        roots: states that trees begin in; `default_moves.usual_roots` unless given.
         budget: size of each tree; `NODES` unless given.
-        region: region that trees must not leave; `repertoire.usual_region` unless given.
+        region: region that trees must not leave; `default_moves.usual_region` unless given.
         kinds: kinds of special obstacles that are to be passed, such as "jump".
         time_weight: cost of a second [m/s], as in plans.
         levels: largest number of moves one after another.
@@ -96,8 +97,7 @@ def grow_forest(
     where, most = region or usual_region(table, time_weight), budget or Budget(NODES)
     trees = {}
     for done, root in enumerate(chosen):
-        if progress is not None:
-            progress(root, done, len(chosen))
+        progress(root, done, len(chosen))
         moves = choose_moves(table, root, names, time_weight)
         grow = partial(diverse_tree, moves, where, most, levels=levels, stretch=stretch, seed=seed)
         trees[root] = kept(moves, where, ("diverse", most.nodes, levels, stretch, seed), grow)

@@ -68,7 +68,7 @@ def build_tree(
         per_cell=per_cell,
         seed=seed,
     )
-    tree = recipe.grow(lambda done, total: progress("growing a tree", done, total))
+    tree = recipe.grow(progress)
     if path is not None:
         recipe.save(tree, path)
     return tree

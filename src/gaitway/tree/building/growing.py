@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import TreeError
+from gaitway.core.progress import Progress, silent
 from gaitway.tree.building import _growing_kernels as kernels
 from gaitway.tree.building._growth_kernels import NODES, Growth
 from gaitway.tree.building.coverage import covered, square_of
@@ -120,7 +120,7 @@ def diverse_tree(
     stretch: float | None = STRETCH,
     by_frequencies: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Tree:
     """Grow paths that spread evenly over a region (algorithm 2).
 
@@ -139,7 +139,7 @@ def diverse_tree(
             algorithm to the letter, which keeps all paths and wanders.
         by_frequencies: whether to compute densities from the number of cells with each count, as the thesis does.
         seed: seed of the points.
-        progress: called now and then with the number of nodes, and of how many.
+        progress: called now and then with the task, the number of nodes, and of how many.
 
     Raises:
         TreeError: if the region has no room for a single move, or a number cannot be.
@@ -164,8 +164,7 @@ def diverse_tree(
                 read_only(samples), nodes, levels, arrays, region.inside, place, len(region), bound,
                 by_frequencies, stretch is not None, growth, cells,
             )  # fmt: skip
-            if progress is not None:
-                progress(int(growth.numbers[NODES]), budget.nodes)
+            progress("growing a tree", int(growth.numbers[NODES]), budget.nodes)
     return _finished(moves, region, growth, budget)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from gaitway.core.archives import Header, checked
 from gaitway.core.errors import FormatError, GaitwayError, TreeError
+from gaitway.core.progress import Progress, silent
 from gaitway.library.actions import ActionTable
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import TIME_WEIGHT
@@ -44,7 +45,6 @@ REGIONS = ("disc", "half-disc")
 _FEW_LEVELS, _FEW_NODES = 4, 1000
 """Default levels and nodes of methods that choose among all sequences."""
 
-Progress = Callable[[int, int], None]
 MOST_TAKES = 16
 """Most takes of a cast that a file may ask for: each is generated when the file is opened."""
 
@@ -127,11 +127,11 @@ class TreeRecipe:
         root = usual_roots(table, self.time_weight)[0] if self.root is None else self.root
         return choose_moves(table, root, time_weight=self.time_weight, kinds=self.kinds)
 
-    def grow(self, progress: Progress | None = None, moves: Moves | None = None) -> Tree:
+    def grow(self, progress: Progress = silent, moves: Moves | None = None) -> Tree:
         """Grow the tree.
 
         Args:
-            progress: called now and then with the number of nodes, and of how many.
+            progress: called now and then with the task, the number of nodes, and of how many.
             moves: result of `moves`, if it was called before.
 
         Raises:

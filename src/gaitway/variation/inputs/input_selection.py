@@ -215,7 +215,7 @@ def judge_held_out(
             groups = [(row, family) for row in range(partitions) for family in families]
     found: list[list[FloatArray]] = [[np.zeros(0)] * count for _ in range(partitions)]
     for number, (row, group) in enumerate(groups):
-        progress("judging takes", number, len(groups))
+        progress("comparing takes", number, len(groups))
         others = [takes[k] for k in range(count) if k not in group]
         judged = np.asarray(judge(others, [takes[k] for k in group]), dtype=np.float64)
         for place, values in zip(group, judged, strict=True):
