@@ -1,0 +1,198 @@
+"""Sheets: parts of a place with several levels, none of which lies over itself.
+
+A sheet has one height over each cell, so that all that holds for a floor plan holds for it: clearance, routes, checks.
+Every open span belongs to one sheet, its core. Around the core a sheet also knows the ground of its neighbours, up to a
+margin, where that does not lie over its own. So a step that begins on a sheet is tested on that sheet alone, wherever it
+ends; after it, the character is on the sheet to which the ground under it belongs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.errors import WorldError
+from gaitway.world.grid import Window
+from gaitway.world.levels import _route_kernels, _sheet_kernels
+from gaitway.world.levels.spans import Geometry, OpenSpans, WalkLimits
+from gaitway.world.world import World
+
+_LEVEL = 0.03
+"""Greatest rise from one cell to the next on a plateau [m]."""
+_MARGIN = 3.0
+"""Distance to which a sheet knows the ground of its neighbours [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A part of a place with one height over each cell."""
+
+    number: int
+    window: Window
+    """Cells of the whole grid that the arrays below cover."""
+    spans: npt.NDArray[np.int32]
+    """Open span of each cell, -1 where there is none; (rows, columns)."""
+    core: BoolArray
+    """Whether the open span belongs to this sheet, and not to a neighbour; (rows, columns)."""
+    heights: FloatArray
+    """Height of the ground [m]; NaN where there is none; (rows, columns)."""
+
+    @property
+    def area(self) -> int:
+        """Number of cells of the core."""
+        return int(self.core.sum())
+
+
+@dataclass(frozen=True)
+class Portal:
+    """Where one can step from the core of one sheet to that of another."""
+
+    sheets: tuple[int, int]
+    """The sheets, the lower number first."""
+    spans: IntArray
+    """Open spans on both sides, one pair in each row; (K, 2)."""
+
+
+@dataclass(frozen=True, eq=False)
+class WalkableSurface:
+    """Everything in a place that a character can walk on, in sheets."""
+
+    open: OpenSpans
+    owners: npt.NDArray[np.int32]
+    """Sheet of each open span, -1 where the body has no room; (N,)."""
+    sheets: tuple[Sheet, ...]
+    portals: tuple[Portal, ...]
+
+    @staticmethod
+    def of(geometry: Geometry | World, limits: WalkLimits | None = None, cell: float = 0.1) -> WalkableSurface:
+        """Find the walkable surface of a place.
+
+        Args:
+            geometry: what the place is made of.
+            limits: what a character needs; None for a walking person.
+            cell: side of a cell of the grid [m].
+
+        Raises:
+            WorldError: if there is no ground to walk on.
+        """
+        bounds = geometry.bounds if isinstance(geometry, World) else None
+        whole = Geometry.of_world(geometry) if isinstance(geometry, World) else geometry
+        spans = OpenSpans.of(whole, limits or WalkLimits(), cell, bounds)
+        wide = spans.wide
+        if not wide.any():
+            raise WorldError(_why_nowhere(spans, whole))
+        owners = _owners(spans, wide)
+        count = int(owners.max()) + 1
+        sheets = _sheets(spans, owners, count)
+        return WalkableSurface(spans, read_only(owners), sheets, _portals(spans, owners))
+
+    @cached_property
+    def parts(self) -> npt.NDArray[np.int32]:
+        """Part of each open span that hangs together, the largest first; -1 where the body has no room; (N,)."""
+        labels, count = _sheet_kernels.connected(self.open.links, self.open.heights, self.open.wide, math.inf)
+        sizes = np.bincount(labels[labels >= 0], minlength=count)
+        rank = np.empty(count, np.int32)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(count)
+        return read_only(np.where(labels >= 0, rank[labels], np.int32(-1)))
+
+    def route(self, start: npt.ArrayLike, goal: npt.ArrayLike) -> FloatArray | None:
+        """Return a short route between two points (3,): corners (K, 3) [m], or None if there is none.
+
+        It begins and ends in the middle of the cells nearest to the points, and keeps the radius of the body from all
+        edges.
+        """
+        spans = self.open
+        first, last = spans.nearest(start), spans.nearest(goal)
+        if first < 0 or last < 0 or self.parts[first] != self.parts[last]:
+            return None
+        count = len(spans)
+        parents = np.empty(count, np.int64)
+        reached = _route_kernels.find_route(
+            first, last, spans.links, spans.wide, spans.heights, spans.cells, spans.spec.shape[1], spans.spec.cell,
+            np.full(count, np.inf), parents, np.empty(count, np.int64),
+        )  # fmt: skip
+        if reached < 0:
+            return None
+        way = [last]
+        while way[-1] != first:
+            way.append(int(parents[way[-1]]))
+        return self.open.points[way[::-1]]
+
+
+def _why_nowhere(spans: OpenSpans, geometry: Geometry) -> str:
+    """Return why nobody can walk anywhere, and what to do about it."""
+    points = geometry.corners.reshape(-1, 3)
+    low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
+    size = high - low
+    limits, what = spans.limits, f"{size[0]:.3g} x {size[1]:.3g} x {size[2]:.3g} m large"
+    if size.max() < 2.0:
+        return f"nobody can walk there: it is only {what}; is its unit another one (scale: 1000 for millimetres)?"
+    if not len(spans):
+        return (
+            f"nobody can walk there: no surface of what is {what} has a slope below {math.degrees(limits.slope):.0f} "
+            f"degrees and {limits.headroom:g} m of head-room; is another axis its up axis (up: y or up: z)?"
+        )
+    return f"nobody can walk there: no ground is {2.0 * limits.radius:g} m wide; the widest is {2.0 * spans.edges.max():.2g} m"
+
+
+def _owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+    """Return the sheet of each open span; the largest plateau that is left begins the next one."""
+    usable = np.where(wide[:, None] == 1, spans.links, -1)
+    usable = np.where((usable >= 0) & (wide[usable] == 1), usable, -1)
+    labels, count = _sheet_kernels.connected(usable, spans.heights, wide, _LEVEL)
+    sizes = np.bincount(labels[labels >= 0], minlength=count)
+    order = np.argsort(-sizes[labels], kind="stable")  # spans of the largest plateau first
+    owners = np.full(len(spans), -1, np.int32)
+    taken = np.zeros(spans.spec.shape[0] * spans.spec.shape[1], np.int64)
+    number = 0
+    for span in order.tolist():
+        if wide[span] and owners[span] < 0:
+            _sheet_kernels.grow_sheet(span, number, usable, spans.heights, spans.cells, owners, taken)
+            number += 1
+    return owners
+
+
+def _sheets(spans: OpenSpans, owners: npt.NDArray[np.int32], count: int) -> tuple[Sheet, ...]:
+    order = np.argsort(owners, kind="stable")
+    starts = np.searchsorted(owners[order], np.arange(count + 1))
+    cells, width = spans.cells, spans.spec.shape[1]
+    taken = np.zeros(spans.spec.shape[0] * width, np.int64)
+    around = np.empty(len(spans), np.int64)
+    reach = max(round(_MARGIN / spans.spec.cell), 1)
+    out = []
+    for number in range(count):
+        members = order[starts[number] : starts[number + 1]]
+        found = _sheet_kernels.grow_margin(members, number, spans.links, cells, owners, reach, taken, around)
+        whole = np.concatenate([members, around[:found]])
+        rows, columns = np.divmod(cells[whole], width)
+        window = Window(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
+        shape = window.row_end - window.row, window.column_end - window.column
+        grid, heights = np.full(shape, -1, np.int32), np.full(shape, np.nan)
+        core = np.zeros(shape, np.bool_)
+        at = rows - window.row, columns - window.column
+        grid[at], heights[at] = whole, spans.heights[whole]
+        core[at[0][: len(members)], at[1][: len(members)]] = True
+        out.append(Sheet(number, window, read_only(grid), read_only(core), read_only(heights)))
+    return tuple(out)
+
+
+def _portals(spans: OpenSpans, owners: npt.NDArray[np.int32]) -> tuple[Portal, ...]:
+    """Return the portals: all links between open spans of different sheets, by pairs of sheets."""
+    here = np.repeat(np.arange(len(spans)), 2)
+    there = spans.links[:, :2].reshape(-1)  # each link once
+    crosses = (there >= 0) & (owners[here] >= 0)
+    here, there = here[crosses], there[crosses]
+    crosses = (owners[there] >= 0) & (owners[here] != owners[there])
+    here, there = here[crosses], there[crosses]
+    swap = owners[here] > owners[there]
+    pairs = np.where(swap[:, None], np.stack([there, here], axis=1), np.stack([here, there], axis=1))
+    sheets = owners[pairs]
+    return tuple(
+        Portal((int(low), int(high)), read_only(pairs[(sheets == (low, high)).all(axis=1)]))
+        for low, high in np.unique(sheets, axis=0).tolist()
+    )
