@@ -64,7 +64,7 @@ def test_level_ground_is_one_sheet() -> None:
     (sheet,) = found.sheets
     assert not found.portals and sheet.area == (40 - 2 * 2) * (30 - 2 * 2)
     assert np.nanmin(sheet.heights) == np.nanmax(sheet.heights) == 1.5
-    inside = found.open.points[found.owners == 0]
+    inside = found.open.points(np.flatnonzero(found.owners == 0))
     assert inside[:, 0].min() == pytest.approx(0.25, abs=1e-6) and inside[:, 0].max() == pytest.approx(3.75, abs=1e-6)
 
 
@@ -160,7 +160,8 @@ def test_solids_have_no_inside_and_walls_stop() -> None:
     )
     found = WalkableSurface.of(whole, PERSON, 0.1)
     assert found.route((2, 3, 0), (8, 3, 0)) is None, "the wall is as wide as the place"
-    tops = found.open.points[(np.abs(found.open.points[:, 0] - 5.0) < 0.9)]
+    points = found.open.points(np.arange(len(found.open)))
+    tops = points[np.abs(points[:, 0] - 5.0) < 0.9]
     assert (tops[:, 2] == 3.0).all(), "nobody stands inside a block"
 
 

@@ -17,6 +17,7 @@ BENCHES = (
     "crowd",
     "fuzz",
     "graphs",
+    "levels",
     "live",
     "motion",
     "render",

@@ -123,6 +123,8 @@ def grow_sheet(
     cells: IntArray,
     owners: Labels,
     taken: IntArray,
+    keys: FloatArray,
+    nodes: IntArray,
 ) -> int:
     """Grow a sheet from an open span, the spans nearest to its height first; return its number of spans.
 
@@ -137,8 +139,9 @@ def grow_sheet(
         cells: cell of each; (N,).
         owners: sheet of each span, -1 for none; updated; (N,).
         taken: number + 1 of the sheet that last took each cell; updated; (cells,).
+        keys: memory; (4 N + 1,).
+        nodes: memory; (4 N + 1,).
     """
-    keys, nodes = np.empty(4 * len(links) + 1), np.empty(4 * len(links) + 1, np.int64)
     size = 0
     push(keys, nodes, size, 0.0, seed)
     size += 1

@@ -66,8 +66,8 @@ def triangle_spans(
         cell: side of a cell [m].
         shape: rows and columns of the grid.
         columns: receives the number of the cell, row x columns + column; (S,).
-        heights: receives the lowest and the highest point in the cell, and the height of the triangle over the middle of
-            the cell, NaN if it is not there; (S, 3) [m].
+        heights: receives the lowest and the highest point in the cell, and the height over the middle of the cell, NaN
+            if the triangle is not there; (S, 3) [m].
         flags: receives `walkable` of the triangle; (S,).
 
     Returns:
@@ -131,6 +131,35 @@ def height_over(corners: FloatArray, twice: float, x: float, y: float) -> float:
     if v < -1e-9 or w < -1e-9 or v + w > 1.0 + 1e-9:
         return math.nan
     return float(corners[0, 2] + v * (corners[1, 2] - corners[0, 2]) + w * (corners[2, 2] - corners[0, 2]))
+
+
+@kernel
+def sorted_by_cell(columns: IntArray, heights: FloatArray, cells: int) -> tuple[IntArray, IntArray]:
+    """Sort spans by cell, and those of a cell by their lowest point.
+
+    Args:
+        columns: cell of each span; (S,).
+        heights: lowest point first; (S, 3) [m].
+        cells: number of cells.
+
+    Returns:
+        First span of each cell (cells + 1,), and the spans in order (S,).
+    """
+    starts = np.zeros(cells + 1, np.int64)
+    for s in range(len(columns)):
+        starts[columns[s] + 1] += 1
+    for c in range(cells):
+        starts[c + 1] += starts[c]
+    filled = starts[:cells].copy()
+    order = np.empty(len(columns), np.int64)
+    for s in range(len(columns)):
+        place, first = filled[columns[s]], starts[columns[s]]
+        filled[columns[s]] += 1
+        while place > first and heights[order[place - 1], 0] > heights[s, 0]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = s
+    return starts, order
 
 
 @kernel

@@ -1,9 +1,9 @@
 """Sheets: parts of a place with several levels, none of which lies over itself.
 
 A sheet has one height over each cell, so that all that holds for a floor plan holds for it: clearance, routes, checks.
-Every open span belongs to one sheet, its core. Around the core a sheet also knows the ground of its neighbours, up to a
-margin, where that does not lie over its own. So a step that begins on a sheet is tested on that sheet alone, wherever it
-ends; after it, the character is on the sheet to which the ground under it belongs.
+Every open span belongs to the core of one sheet. Around its core a sheet also knows the ground of its neighbours, up to
+a margin, where that does not lie over its own. So a step that begins on a sheet is tested on that sheet alone, wherever
+it ends. After the step, the character is on the sheet to whose core the ground under it belongs.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class WalkableSurface:
         owners = _owners(spans, wide)
         count = int(owners.max()) + 1
         sheets = _sheets(spans, owners, count)
-        return WalkableSurface(spans, read_only(owners), sheets, _portals(spans, owners))
+        owners.setflags(write=False)
+        return WalkableSurface(spans, owners, sheets, _portals(spans, owners))
 
     @cached_property
     def parts(self) -> npt.NDArray[np.int32]:
@@ -98,7 +99,9 @@ class WalkableSurface:
         sizes = np.bincount(labels[labels >= 0], minlength=count)
         rank = np.empty(count, np.int32)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(count)
-        return read_only(np.where(labels >= 0, rank[labels], np.int32(-1)))
+        out: npt.NDArray[np.int32] = np.where(labels >= 0, rank[labels], np.int32(-1))
+        out.setflags(write=False)
+        return out
 
     def route(self, start: npt.ArrayLike, goal: npt.ArrayLike) -> FloatArray | None:
         """Return a short route between two points (3,): corners (K, 3) [m], or None if there is none.
@@ -121,7 +124,7 @@ class WalkableSurface:
         way = [last]
         while way[-1] != first:
             way.append(int(parents[way[-1]]))
-        return self.open.points[way[::-1]]
+        return spans.points(way[::-1])
 
 
 def _why_nowhere(spans: OpenSpans, geometry: Geometry) -> str:
@@ -137,7 +140,8 @@ def _why_nowhere(spans: OpenSpans, geometry: Geometry) -> str:
             f"nobody can walk there: no surface of what is {what} has a slope below {math.degrees(limits.slope):.0f} "
             f"degrees and {limits.headroom:g} m of head-room; is another axis its up axis (up: y or up: z)?"
         )
-    return f"nobody can walk there: no ground is {2.0 * limits.radius:g} m wide; the widest is {2.0 * spans.edges.max():.2g} m"
+    widest = 2.0 * float(spans.edges.max())
+    return f"nobody can walk there: no ground is {2.0 * limits.radius:g} m wide; the widest is {widest:.2g} m"
 
 
 def _owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
@@ -149,10 +153,11 @@ def _owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int
     order = np.argsort(-sizes[labels], kind="stable")  # spans of the largest plateau first
     owners = np.full(len(spans), -1, np.int32)
     taken = np.zeros(spans.spec.shape[0] * spans.spec.shape[1], np.int64)
+    keys, nodes = np.empty(4 * len(spans) + 1), np.empty(4 * len(spans) + 1, np.int64)
     number = 0
-    for span in order.tolist():
-        if wide[span] and owners[span] < 0:
-            _sheet_kernels.grow_sheet(span, number, usable, spans.heights, spans.cells, owners, taken)
+    for span in order[wide[order] == 1].tolist():
+        if owners[span] < 0:
+            _sheet_kernels.grow_sheet(span, number, usable, spans.heights, spans.cells, owners, taken, keys, nodes)
             number += 1
     return owners
 
@@ -177,7 +182,8 @@ def _sheets(spans: OpenSpans, owners: npt.NDArray[np.int32], count: int) -> tupl
         at = rows - window.row, columns - window.column
         grid[at], heights[at] = whole, spans.heights[whole]
         core[at[0][: len(members)], at[1][: len(members)]] = True
-        out.append(Sheet(number, window, read_only(grid), read_only(core), read_only(heights)))
+        grid.setflags(write=False)
+        out.append(Sheet(number, window, grid, read_only(core), read_only(heights)))
     return tuple(out)
 
 

@@ -1,9 +1,9 @@
 """Open spans: where a character can stand in a place of any geometry, cell by cell, at any number of heights.
 
 The geometry is cut into upright columns, one for each cell of a grid. Matter fills spans of heights in each column. On
-top of such a span a character can stand if the surface is not too steep and if there is head-room above; that is an open
-span. Open spans beside one another are linked where a step leads from one to the other. Crude geometry does no harm:
-triangles that overlap, repeat, leave cracks or lie upside down give the same spans.
+top of such a span a character can stand if the surface is not too steep and if there is head-room above. This is an
+open span. Open spans beside one another are linked where a step leads from one to the other. Crude geometry does no
+harm: triangles that overlap, repeat, leave cracks or lie upside down give the same spans.
 
 This is how Recast (Mononen 2009) finds the walkable surface of a level, with exact heights in place of voxels.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +61,7 @@ class Geometry:
     corners: FloatArray
     """Corners of triangles [m]; (T, 3, 3)."""
     facing: FloatArray
-    """Cosine between the upper side of each triangle and the vertical: 1 is level; below 0, nobody stands on it; (T,)."""
+    """Cosine between the upper side of each triangle and the vertical; 1 is level, 0 or less is no ground; (T,)."""
     solids: tuple[Prism, ...] = ()
     """Upright solids; nobody is inside."""
 
@@ -134,16 +135,18 @@ class OpenSpans:
     def __len__(self) -> int:
         return len(self.heights)
 
-    @property
-    def points(self) -> FloatArray:
-        """Middle of each open span [m]; (N, 3)."""
-        where = np.stack(np.divmod(self.cells, self.spec.shape[1]), axis=-1)
-        return np.column_stack([self.spec.centers(where), self.heights])
-
-    @property
+    @cached_property
     def wide(self) -> npt.NDArray[np.uint8]:
         """1 where the whole body has room, 0 where it is too near to an edge; (N,)."""
-        return (self.edges >= self.limits.radius - 1e-9).astype(np.uint8)
+        out: npt.NDArray[np.uint8] = (self.edges >= self.limits.radius - 1e-9).astype(np.uint8)
+        out.setflags(write=False)
+        return out
+
+    def points(self, spans: npt.ArrayLike) -> FloatArray:
+        """Return the middle of open spans (...) [m]; (..., 3)."""
+        spans = np.asarray(spans)
+        where = np.stack(np.divmod(self.cells[spans], self.spec.shape[1]), axis=-1)
+        return np.concatenate([self.spec.centers(where), self.heights[spans][..., None]], axis=-1)
 
     @staticmethod
     def of(geometry: Geometry, limits: WalkLimits, cell: float, bounds: Bounds | None = None) -> OpenSpans:
@@ -160,9 +163,8 @@ class OpenSpans:
         """
         spec = GridSpec.covering(geometry.bounds if bounds is None else bounds, cell)
         columns, heights, flags = _solid_spans(geometry, limits, spec)
-        order = np.lexsort((heights[:, 0], columns))
         cells = spec.shape[0] * spec.shape[1]
-        starts = np.searchsorted(columns[order], np.arange(cells + 1))
+        starts, order = _span_kernels.sorted_by_cell(columns, heights, cells)
         merged, merged_flags = np.empty((len(order), 3)), np.empty(len(order), np.uint8)
         merged_starts, open_starts = np.empty(cells + 1, np.int64), np.empty(cells + 1, np.int64)
         _span_kernels.merged_spans(
@@ -175,32 +177,36 @@ class OpenSpans:
         _span_kernels.links(open_starts, found, spec.shape, limits.step, limits.headroom, links)
         _span_kernels.mutual(links)
         where = np.repeat(np.arange(cells), np.diff(open_starts))
-        arrays = (open_starts, np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]), where, links)
-        return OpenSpans(spec, limits, *(read_only(array) for array in arrays))
+        return OpenSpans(
+            spec=spec,
+            limits=limits,
+            starts=read_only(open_starts),
+            heights=read_only(np.ascontiguousarray(found[:, 0])),
+            ceilings=read_only(np.ascontiguousarray(found[:, 1])),
+            cells=read_only(where),
+            links=read_only(links),
+        )
 
-    def nearest(self, point: npt.ArrayLike, wide: bool = True) -> int:
-        """Return the open span nearest to a point (3,) in the cells around it; -1 if there is none.
+    def nearest(self, point: npt.ArrayLike) -> int:
+        """Return the open span with room for the body that is nearest to a point (3,); -1 if there is none around it.
 
         A difference in height counts as much as one in plan. Of equally near ones the first counts.
         """
         where = np.asarray(point, dtype=np.float64)
-        usable = self.wide if wide else np.ones(len(self), np.uint8)
-        row, column = self.spec.cells(where[:2])
+        row, column = self.spec.cells(where[:2]).tolist()
         rows, columns = self.spec.shape
-        best, least = -1, math.inf
         reach = math.ceil(2.0 * self.limits.radius / self.spec.cell) + 1
-        for i in range(max(row - reach, 0), min(row + reach + 1, rows)):
-            low, high = max(column - reach, 0), min(column + reach + 1, columns)
-            if low >= high:
-                continue
-            first, end = self.starts[i * columns + low], self.starts[i * columns + high]
-            for span in range(first, end):
-                if usable[span]:
-                    x, y = self.spec.centers((i, self.cells[span] - i * columns))
-                    away = math.hypot(x - where[0], y - where[1], self.heights[span] - where[2])
-                    if away < least - 1e-9:
-                        best, least = span, away
-        return best
+        low, high = max(column - reach, 0), min(column + reach + 1, columns)
+        if low >= high:
+            return -1
+        lines = range(max(row - reach, 0), min(row + reach + 1, rows))
+        runs = [np.arange(self.starts[i * columns + low], self.starts[i * columns + high]) for i in lines]
+        around = np.concatenate([np.empty(0, np.int64), *runs])
+        around = around[self.wide[around] == 1]
+        if not len(around):
+            return -1
+        away = np.linalg.norm(self.points(around) - where, axis=1)
+        return int(around[np.argmin(away.round(9))])
 
 
 def _solid_spans(
@@ -209,26 +215,38 @@ def _solid_spans(
     """Return cell, heights (lowest, highest, over the middle) and flag of everything that fills a column."""
     walkable = (geometry.facing >= math.cos(limits.slope) - 1e-9).astype(np.uint8)
     origin, corners = np.array(spec.origin), np.ascontiguousarray(geometry.corners)
-    none = np.empty(0, np.int64), np.empty((0, 3)), np.empty(0, np.uint8)
-    count = _span_kernels.triangle_spans(corners, walkable, origin, spec.cell, spec.shape, *none)
+    count, room = 0, min(_about(corners, spec), MAX_SPANS)
+    while True:
+        spans = np.empty(room, np.int64), np.empty((room, 3)), np.empty(room, np.uint8)
+        count = _span_kernels.triangle_spans(corners, walkable, origin, spec.cell, spec.shape, *spans)
+        if count > MAX_SPANS:
+            raise WorldError(
+                f"geometry of {len(corners)} triangles fills {count:,} cells of {spec.cell:g} m; at most "
+                f"{MAX_SPANS:,} are possible, so give a larger cell"
+            )
+        if count <= room:
+            break
+        room = count
+    columns, heights, flags = (array[:count] for array in spans)
     fills = [_fill(solid, spec) for solid in geometry.solids]
-    total = count + sum(len(columns) for columns, _ in fills)
-    if total > MAX_SPANS:
-        raise WorldError(
-            f"geometry of {len(corners)} triangles fills {total:,} cells of {spec.cell:g} m; at most {MAX_SPANS:,} are "
-            "possible, so give a larger cell"
-        )
-    columns, heights = np.empty(total, np.int64), np.empty((total, 3))
-    flags = np.zeros(total, np.uint8)
-    _span_kernels.triangle_spans(
-        corners, walkable, origin, spec.cell, spec.shape, columns[:count], heights[:count], flags[:count]
+    if not fills:
+        return columns, heights, flags
+    more = sum(len(cells) for cells, _ in fills)
+    solid = [np.tile((bottom, top, np.nan), (len(cells), 1)) for cells, (bottom, top) in fills]
+    return (
+        np.concatenate([columns, *(cells for cells, _ in fills)]),
+        np.concatenate([heights, *solid]),
+        np.concatenate([flags, np.zeros(more, np.uint8)]),
     )
-    at = count
-    for cells, (bottom, top) in fills:
-        end = at + len(cells)
-        columns[at:end], heights[at:end] = cells, (bottom, top, np.nan)
-        at = end
-    return columns, heights, flags
+
+
+def _about(corners: FloatArray, spec: GridSpec) -> int:
+    """Return about how many cells triangles (T, 3, 3) meet: half of the rectangles around them, and their rims."""
+    if not len(corners):
+        return 0
+    size = np.ptp(corners[..., :2], axis=1) / spec.cell
+    size = np.minimum(size, spec.shape[::-1])
+    return int((0.6 * size.prod(axis=1) + 2.0 * size.sum(axis=1) + 4.0).sum())
 
 
 def _fill(solid: Prism, spec: GridSpec) -> tuple[IntArray, tuple[float, float]]:
