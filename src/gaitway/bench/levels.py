@@ -99,8 +99,8 @@ def _agreement(level: Level, lengths: list[float], answers: list[dict[str, Any]]
         ours / a["length"] for ours, a in zip(lengths, answers, strict=True) if not math.isnan(ours) and a["reached"]
     ]
     return (
-        f"{level.name}: {same} of {len(lengths)} queries with the same answer, {len(both)} reached by both; length over "
-        f"Recast's: median {median(both) if both else math.nan:.3f}, most {max(both, default=math.nan):.3f}"
+        f"{level.name}: {same} of {len(lengths)} queries with the same answer, {len(both)} reached by both; length "
+        f"over Recast's: median {median(both) if both else math.nan:.3f}, most {max(both, default=math.nan):.3f}"
     )
 
 

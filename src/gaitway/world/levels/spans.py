@@ -227,7 +227,7 @@ def _solid_spans(
         if count <= room:
             break
         room = count
-    columns, heights, flags = (array[:count] for array in spans)
+    columns, heights, flags = spans[0][:count], spans[1][:count], spans[2][:count]
     fills = [_fill(solid, spec) for solid in geometry.solids]
     if not fills:
         return columns, heights, flags
