@@ -164,47 +164,74 @@ def grow_sheet(
 
 
 @kernel
-def grow_margin(
-    members: IntArray,
-    number: int,
-    links: IntArray,
-    cells: IntArray,
-    owners: Labels,
-    reach: int,
-    taken: IntArray,
-    out: IntArray,
+def grow_around(
+    members: IntArray, number: int, links: IntArray, cells: IntArray, reach: int, taken: IntArray, out: IntArray
 ) -> int:
-    """Find the spans of other sheets around a sheet, up to a number of steps from it; return how many.
+    """Find the spans around others, up to a number of steps from them, none of them over another; return how many.
 
     Args:
-        members: spans of the sheet; (M,).
+        members: spans to begin with; (M,).
         number: number of the sheet.
         links: open spans beside each; (N, 4).
         cells: cell of each span; (N,).
-        owners: sheet of each span; (N,).
         reach: greatest number of steps.
         taken: number + 1 of the sheet that last took each cell; updated; (cells,).
         out: receives the spans, the nearest first; (N,).
     """
     for k in range(len(members)):
         taken[cells[members[k]]] = number + 1
-    count = 0
-    for k in range(len(members)):
-        for side in range(4):
-            other = links[members[k], side]
-            if other >= 0 and owners[other] != number and taken[cells[other]] != number + 1:
-                taken[cells[other]] = number + 1
-                out[count] = other
-                count += 1
-    first = 0
-    for _ in range(reach - 1):
-        end = count
-        for k in range(first, end):
+    count, first = 0, 0
+    for round_ in range(reach):
+        end = len(members) if round_ == 0 else count
+        for k in range(0 if round_ == 0 else first, end):
+            span = members[k] if round_ == 0 else out[k]
             for side in range(4):
-                other = links[out[k], side]
+                other = links[span, side]
                 if other >= 0 and taken[cells[other]] != number + 1:
                     taken[cells[other]] = number + 1
                     out[count] = other
                     count += 1
-        first = end
+        first = 0 if round_ == 0 else end
     return count
+
+
+@kernel
+def depths_within(
+    spans: IntArray, links: IntArray, most: int, inside: IntArray, number: int, queue: IntArray
+) -> IntArray:
+    """Return how many steps each span of a sheet is away from ground that the sheet does not know; (M,).
+
+    Args:
+        spans: spans of the sheet; (M,).
+        links: open spans beside each; (N, 4).
+        most: greatest number of steps to count.
+        inside: memory, for the place of each span in `spans`; (N,).
+        number: number of the sheet.
+        queue: memory; (N,).
+    """
+    out = np.full(len(spans), most, np.int64)
+    base = (number + 1) * (len(inside) + 1)  # so that entries of other sheets do not count
+    for k in range(len(spans)):
+        inside[spans[k]] = base + k
+    tail = 0
+    for k in range(len(spans)):
+        for side in range(4):
+            other = links[spans[k], side]
+            if other >= 0 and not base <= inside[other] < base + len(spans) and out[k] > 0:
+                out[k] = 0
+                queue[tail] = k
+                tail += 1
+    head = 0
+    while head < tail:
+        k = queue[head]
+        head += 1
+        for side in range(4):
+            other = links[spans[k], side]
+            if other < 0:
+                continue
+            place = inside[other] - base
+            if 0 <= place < len(spans) and out[place] > out[k] + 1:
+                out[place] = out[k] + 1
+                queue[tail] = place
+                tail += 1
+    return out

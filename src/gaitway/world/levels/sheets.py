@@ -1,8 +1,8 @@
 """Sheets: parts of a place with several levels, none of which lies over itself.
 
 A sheet has one height over each cell, so that all that holds for a floor plan holds for it: clearance, routes, checks.
-Every open span belongs to the core of one sheet. Around its core a sheet also knows the ground of its neighbours, up to
-a margin, where that does not lie over its own. So a step that begins on a sheet is tested on that sheet alone, wherever
+Sheets overlap: each knows some ground of its neighbours. Every open span belongs to the core of one sheet, the one that
+knows most of the ground around it. So a step that begins in the core of a sheet is tested on that sheet alone, wherever
 it ends. After the step, the character is on the sheet to whose core the ground under it belongs.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,8 @@ from gaitway.world.world import World
 
 _LEVEL = 0.03
 """Greatest rise from one cell to the next on a plateau [m]."""
-_MARGIN = 3.0
-"""Distance to which a sheet knows the ground of its neighbours [m]."""
+_DEPTH = 3.0
+"""Distance around a character that the sheet under it shall know [m]; no clip is longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +87,9 @@ class WalkableSurface:
         wide = spans.wide
         if not wide.any():
             raise WorldError(_why_nowhere(spans, whole))
-        owners = _owners(spans, wide)
-        count = int(owners.max()) + 1
-        sheets = _sheets(spans, owners, count)
+        owners, parts = _overlapping(spans, _first_owners(spans, wide))
         owners.setflags(write=False)
+        sheets = tuple(_sheet(spans, owners, number, part) for number, part in enumerate(parts))
         return WalkableSurface(spans, owners, sheets, _portals(spans, owners))
 
     @cached_property
@@ -144,8 +144,8 @@ def _why_nowhere(spans: OpenSpans, geometry: Geometry) -> str:
     return f"nobody can walk there: no ground is {2.0 * limits.radius:g} m wide; the widest is {widest:.2g} m"
 
 
-def _owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
-    """Return the sheet of each open span; the largest plateau that is left begins the next one."""
+def _first_owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+    """Part open spans into sheets without overlaps; the largest plateau that is left begins the next one."""
     usable = np.where(wide[:, None] == 1, spans.links, -1)
     usable = np.where((usable >= 0) & (wide[usable] == 1), usable, -1)
     labels, count = _sheet_kernels.connected(usable, spans.heights, wide, _LEVEL)
@@ -162,29 +162,58 @@ def _owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[np.int
     return owners
 
 
-def _sheets(spans: OpenSpans, owners: npt.NDArray[np.int32], count: int) -> tuple[Sheet, ...]:
-    order = np.argsort(owners, kind="stable")
-    starts = np.searchsorted(owners[order], np.arange(count + 1))
-    cells, width = spans.cells, spans.spec.shape[1]
-    taken = np.zeros(spans.spec.shape[0] * width, np.int64)
-    around = np.empty(len(spans), np.int64)
-    reach = max(round(_MARGIN / spans.spec.cell), 1)
-    out = []
-    for number in range(count):
-        members = order[starts[number] : starts[number + 1]]
-        found = _sheet_kernels.grow_margin(members, number, spans.links, cells, owners, reach, taken, around)
-        whole = np.concatenate([members, around[:found]])
-        rows, columns = np.divmod(cells[whole], width)
-        window = Window(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
-        shape = window.row_end - window.row, window.column_end - window.column
-        grid, heights = np.full(shape, -1, np.int32), np.full(shape, np.nan)
-        core = np.zeros(shape, np.bool_)
-        at = rows - window.row, columns - window.column
-        grid[at], heights[at] = whole, spans.heights[whole]
-        core[at[0][: len(members)], at[1][: len(members)]] = True
-        grid.setflags(write=False)
-        out.append(Sheet(number, window, grid, read_only(core), read_only(heights)))
-    return tuple(out)
+def _overlapping(spans: OpenSpans, first: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], list[IntArray]]:
+    """Let sheets overlap, and lay further ones over places around which no sheet knows enough.
+
+    Args:
+        spans: open spans.
+        first: sheets without overlaps; (N,).
+
+    Returns:
+        The sheet to whose core each open span belongs (N,), and the spans that each sheet knows.
+    """
+    steps = max(round(_DEPTH / spans.spec.cell), 1)
+    taken, around = np.zeros(spans.spec.shape[0] * spans.spec.shape[1], np.int64), np.empty(len(spans), np.int64)
+    inside, queue = np.zeros(len(spans), np.int64), np.empty(len(spans), np.int64)
+    known, owners = np.full(len(spans), -1), np.full(len(spans), -1, np.int32)
+    parts: list[IntArray] = []
+
+    def lay(members: IntArray) -> None:
+        number = len(parts)
+        found = _sheet_kernels.grow_around(members, number, spans.links, spans.cells, 2 * steps, taken, around)
+        part = np.concatenate([members, around[:found]])
+        depths = _sheet_kernels.depths_within(part, spans.links, steps, inside, number, queue)
+        better = depths > known[part]
+        known[part[better]], owners[part[better]] = depths[better], number
+        parts.append(part)
+
+    order = np.argsort(first, kind="stable")
+    starts = np.searchsorted(first[order], np.arange(int(first.max()) + 2))
+    for begin, end in pairwise(starts.tolist()):
+        lay(order[begin:end])
+    tried = np.zeros(len(spans), np.bool_)
+    little = np.flatnonzero((first >= 0) & (known < steps))
+    for span in little[np.argsort(known[little], kind="stable")].tolist():
+        if known[span] < steps and not tried[span]:
+            lay(np.array([span]))
+            tried[parts[-1][: steps * steps // 2]] = True  # the nearest ones; no other sheet would know more there
+    owners[first < 0] = -1
+    used = np.unique(owners[owners >= 0])
+    new = np.full(len(parts) + 1, -1, np.int32)
+    new[used] = np.arange(len(used))
+    return new[owners], [parts[number] for number in used.tolist()]
+
+
+def _sheet(spans: OpenSpans, owners: npt.NDArray[np.int32], number: int, part: IntArray) -> Sheet:
+    rows, columns = np.divmod(spans.cells[part], spans.spec.shape[1])
+    window = Window(int(rows.min()), int(columns.min()), int(rows.max()) + 1, int(columns.max()) + 1)
+    shape = window.row_end - window.row, window.column_end - window.column
+    grid, heights = np.full(shape, -1, np.int32), np.full(shape, np.nan)
+    core = np.zeros(shape, np.bool_)
+    at = rows - window.row, columns - window.column
+    grid[at], heights[at], core[at] = part, spans.heights[part], owners[part] == number
+    grid.setflags(write=False)
+    return Sheet(number, window, grid, read_only(core), read_only(heights))
 
 
 def _portals(spans: OpenSpans, owners: npt.NDArray[np.int32]) -> tuple[Portal, ...]:
