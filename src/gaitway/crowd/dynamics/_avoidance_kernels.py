@@ -13,6 +13,7 @@ from gaitway.crowd.dynamics._contact_kernels import between, is_beyond
 from gaitway.crowd.dynamics._neighbor_kernels import WAITING, hash_cell, nearest_people
 from gaitway.crowd.dynamics._orca_kernels import least_broken, on_lines
 from gaitway.crowd.dynamics._people_kernels import (
+    AGILITY,
     BLOCK,
     CELL,
     CLOSE,
@@ -67,6 +68,8 @@ REACHABLE = 1.0
 """Speed by which two people may come nearer to one another faster than they do now, before they look again [m/s]."""
 SPARE_ROOM = 0.5
 """Gap beyond which people who move apart do not heed one another [m]."""
+BACKWARD, ASIDE = 0.5, 0.9
+"""Greatest speeds of whole bodies against the way that trunks face, and across it [m/s]."""
 CONTACT_TIME = 0.25
 """Time in which bodies beside one another may touch at the earliest [s]."""
 
@@ -376,10 +379,35 @@ def choose_one(
         if failed < made:
             least_broken(lines, made, hard, failed, fastest, velocity, other)
     new_x, new_y = velocity[0], velocity[1]
+    if parameters[AGILITY] > 0.0:
+        new_x, new_y = as_bodies_can(new_x, new_y, vx, vy, fx, fy, parameters[AGILITY] * dt)
     rest[i, NEW_X], rest[i, NEW_Y] = x + dt * new_x, y + dt * new_y
     turn_trunk(people, rest, i, wx, wy, new_x, new_y, left, right, facing_others, impatience, least, parameters)
     going = new_x * wx + new_y * wy
     return blocker if going < 0.3 * wish else -1
+
+
+@kernel(borrows=True, inner=True)
+def as_bodies_can(
+    new_x: float, new_y: float, vx: float, vy: float, fx: float, fy: float, most: float
+) -> tuple[float, float]:
+    """Return the velocity nearest to a chosen one that legs can walk at [m/s].
+
+    Args:
+        new_x: chosen velocity [m/s].
+        new_y: the same.
+        vx: velocity now [m/s].
+        vy: the same.
+        fx: direction that the trunk faces.
+        fy: the same.
+        most: greatest change of velocity in a step [m/s].
+    """
+    ahead, aside = new_x * fx + new_y * fy, new_y * fx - new_x * fy
+    ahead, aside = max(ahead, -BACKWARD), min(max(aside, -ASIDE), ASIDE)
+    rise_x, rise_y = ahead * fx - aside * fy - vx, ahead * fy + aside * fx - vy
+    size = math.sqrt(rise_x * rise_x + rise_y * rise_y)
+    scale = most / size if size > most else 1.0
+    return vx + scale * rise_x, vy + scale * rise_y
 
 
 @kernel(borrows=True, inner=True)

@@ -10,6 +10,7 @@ from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.crowd.dynamics._neighbor_kernels import hash_cell
 from gaitway.crowd.dynamics._people_kernels import (
+    AGILITY,
     BLOCK,
     DT,
     FX,
@@ -229,7 +230,13 @@ def out_of_walls(
             x, y, fx, fy = old_x, old_y, people[i, FX], people[i, FY]
     dt = parameters[DT]
     people[i, X], people[i, Y], people[i, FX], people[i, FY] = x, y, fx, fy
-    people[i, VX], people[i, VY] = (x - old_x) / dt, (y - old_y) / dt
+    vx, vy = (x - old_x) / dt, (y - old_y) / dt
+    if parameters[AGILITY] > 0.0:  # who is pushed aside is not sent off by it
+        rise_x, rise_y = vx - people[i, VX], vy - people[i, VY]
+        size, most = math.sqrt(rise_x * rise_x + rise_y * rise_y), parameters[AGILITY] * dt
+        scale = most / size if size > most else 1.0
+        vx, vy = people[i, VX] + scale * rise_x, people[i, VY] + scale * rise_y
+    people[i, VX], people[i, VY] = vx, vy
 
 
 @kernel

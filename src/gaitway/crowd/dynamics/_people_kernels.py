@@ -43,13 +43,14 @@ LOOK_FOR_LANES = 4
     LANE,
     CLOSE,
     SIDE,
-) = range(14)
+    AGILITY,
+) = range(15)
 """Entries of the parameters: time step [s], rounding and half length of bodies [m], horizon, headway and patience [s],
 sight [m], cosine of the greatest turn of a trunk, rate of trunks [rad/s], 1 for social forces, side of a hash cell [m],
 how strongly people steer for lanes, distance beyond which nobody is touched in a step [m],
-strength of keeping to the right.
+strength of keeping to the right, greatest acceleration of people [m/s2] (0 for any).
 """
-PARAMETERS = 14
+PARAMETERS = 15
 MX, MY, UX, UY, LENGTH, ROUND = range(6)
 """Columns of walls: middle [m], direction, half length [m], rounding [m]."""
 

@@ -86,6 +86,9 @@ class CrowdOptions:
     """Greatest angle between the way that people go and the way that their trunks face [rad]."""
     trunk_rate: float = 4.0
     """Greatest speed at which trunks turn [rad/s]."""
+    agility: float = 0.0
+    """Greatest acceleration of people [m/s2], for bodies whose feet must follow: they do not spring aside, and walk
+    backward and sideways slower than ahead. 0 for any acceleration."""
     at_goal: AtGoal = "leave"
     """What people do at their goals: leave the simulation, or stand there in the way of others."""
     stuck_after: float = 5.0
@@ -120,6 +123,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "sweeps": (0, 8),
     "trunk_turn": (0.0, 1.5),
     "trunk_rate": (0.1, 10.0),
+    "agility": (0.0, 50.0),
     "stuck_after": (0.5, 600.0),
 }
 assert set(_RANGES) <= {entry.name for entry in fields(CrowdOptions)}

@@ -520,6 +520,7 @@ class CrowdSimulation:
                 options.lanes,
                 self._contact_reach(dt),
                 options.keep_side,
+                options.agility,
             ]
         )
         assert len(out) == PARAMETERS

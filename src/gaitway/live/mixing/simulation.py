@@ -20,6 +20,8 @@ _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
+_AGILITY = 2.5
+"""Greatest acceleration of people [m/s2]. Bodies have to follow."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
 
@@ -38,7 +40,9 @@ class LiveSimulation(CrowdSimulation):
 
     def __init__(self, world: World, seed: int, time: float) -> None:
         """Prepare a world without people, at a time [s]."""
-        super().__init__(world, CrowdOptions(body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE), seed)
+        super().__init__(world, CrowdOptions(
+            body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE, agility=_AGILITY
+        ), seed)
         self.time = time
         self.slots: IntArray = np.empty(0, np.int64)
         self.guided: BoolArray = np.empty(0, np.bool_)
