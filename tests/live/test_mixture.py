@@ -16,8 +16,8 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TreeError
 from gaitway.live import Arrived, LiveCrowd, LiveOptions, Stuck
 from gaitway.live.mixing import rules
+from gaitway.live.mixing.bodies import smooth_paths
 from gaitway.live.mixing.handover import BLEND, HandOvers
-from gaitway.live.mixing.mixture import _smooth
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.model import Take
@@ -234,7 +234,7 @@ def test_a_path_that_goes_on_evenly_is_followed_without_lag() -> None:
     path = np.zeros((1, 6))
     path[0, 2] = 1.0
     for k in range(1, 90):
-        _smooth(path, np.array([[k * FRAME * 1.0, 0.0]]), np.array([0.5]), FRAME)
+        smooth_paths(path, np.array([[k * FRAME * 1.0, 0.0]]), np.array([0.5]), FRAME)
     assert path[0, :2].tolist() == pytest.approx([89 * FRAME, 0.0], abs=1e-6)
     assert path[0, 4] == pytest.approx(0.5, abs=1e-3)
 

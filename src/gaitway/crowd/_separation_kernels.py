@@ -384,3 +384,89 @@ def part_feet(
                         pushes[i, k, 1] += ny
                         pushes[j, m, 0] -= nx
                         pushes[j, m, 1] -= ny
+
+
+@kernel(inner=True)
+def _towards(nx: float, ny: float, wx: float, wy: float) -> tuple[float, float]:
+    """Return the unit vector half way between the way out of a limb and the way from root to root."""
+    away = np.sqrt(wx * wx + wy * wy)
+    if away > 1e-6:
+        nx, ny = nx + wx / away, ny + wy / away
+    length = np.sqrt(nx * nx + ny * ny)
+    if length < 1e-6:
+        return 1.0, 0.0
+    return nx / length, ny / length
+
+
+@kernel
+def part_bodies(
+    pairs: IntArray,
+    roots: FloatArray,
+    segments: SingleArray,
+    bodies: IntArray,
+    trunks: FloatArray,
+    legs: FloatArray,
+    extents: FloatArray,
+    swings: BoolArray,
+    fixed: BoolArray,
+    margin: float,
+    pushes: FloatArray,
+    feet: FloatArray,
+    depths: FloatArray,
+) -> None:
+    """Find the way that bodies and swinging feet must go at one moment so that bodies are out of one another.
+
+    Args:
+        pairs: rows of people who may touch; (P, 2).
+        roots: where roots are [m]; (N, 2).
+        segments: axes of capsules [m]; (N, C, 2, 3).
+        bodies: kind of body of each row; (N,).
+        trunks: radii of each kind of body without its lower legs, which have 0 [m]; (B, C).
+        legs: radii of the left and of the right lower leg alone, all others have 0 [m]; (B, 2, C).
+        extents: how far bodies reach from their roots [m]; (N,).
+        swings: whether the left and the right foot swing and can be led aside; (N, 2).
+        fixed: who cannot be moved; (N,).
+        margin: distance that bodies keep [m].
+        pushes: way to go for each root [m]; (N, 2). Added to.
+        feet: way to go for each foot [m]; (N, 2, 2). Added to.
+        depths: how deep each is in another [m], the margin included; (N,). Raised.
+    """
+    for p in range(len(pairs)):
+        i, j = pairs[p, 0], pairs[p, 1]
+        if fixed[i] and fixed[j]:
+            continue
+        wx, wy = roots[i, 0] - roots[j, 0], roots[i, 1] - roots[j, 1]
+        near = extents[i] + extents[j] + margin
+        if wx * wx + wy * wy > near * near:
+            continue
+        own = 0.5
+        if fixed[i] or fixed[j]:
+            own = 0.0 if fixed[i] else 1.0
+        # part 0 is all but the lower legs, 1 and 2 are these
+        for k in range(3):
+            first = trunks[bodies[i]] if k == 0 else legs[bodies[i], k - 1]
+            for m in range(3):
+                second = trunks[bodies[j]] if m == 0 else legs[bodies[j], m - 1]
+                deep, nx, ny = _deepest(
+                    segments[i], segments[j], first, second, 0.0, 0.0, margin, roots[j, 0], roots[j, 1], extents[j]
+                )
+                if deep <= 0.0:
+                    continue
+                depths[i], depths[j] = max(depths[i], deep), max(depths[j], deep)
+                here = k > 0 and swings[i, k - 1] and not fixed[i]
+                there = m > 0 and swings[j, m - 1] and not fixed[j]
+                if here or there:  # swinging feet make room first
+                    x, y = (nx, ny) if nx * nx + ny * ny > 0.5 else _towards(nx, ny, wx, wy)
+                    part = 0.5 if here and there else 1.0
+                    if here:
+                        feet[i, k - 1, 0] += part * deep * x
+                        feet[i, k - 1, 1] += part * deep * y
+                    if there:
+                        feet[j, m - 1, 0] -= part * deep * x
+                        feet[j, m - 1, 1] -= part * deep * y
+                share = deep if k == 0 and m == 0 else (0.3 if here or there else 0.6) * deep
+                x, y = _towards(nx, ny, wx, wy)
+                pushes[i, 0] += own * share * x
+                pushes[i, 1] += own * share * y
+                pushes[j, 0] -= (1.0 - own) * share * x
+                pushes[j, 1] -= (1.0 - own) * share * y

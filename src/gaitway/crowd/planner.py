@@ -46,6 +46,8 @@ _FARTHEST = 2.0
 """Greatest difference of an own speed from the mean, in standard deviations."""
 _BODY = CrowdBody(0.48, 0.285)
 """Outline of people, with arms and a little room around the trunk."""
+_AGILITY = 2.0
+"""Greatest acceleration of people [m/s2]. Bodies have to follow."""
 _ARRIVAL = 0.6
 """Share of the tolerance within which people stop walking; they may be pushed a little after that."""
 _NEAREST, _LARGEST = 0.1, 0.4
@@ -144,6 +146,7 @@ def _simulated(
         model=options.dynamics,
         keep_side=options.keep_side,
         body=_BODY,
+        agility=_AGILITY,
         at_goal="stand",
         threads=1 if len(scene.characters) < _MANY else None,
     )

@@ -59,7 +59,7 @@ class ThrongBodies:
         self.radii: FloatArray = np.zeros((len(kinds), most))
         for number, body in enumerate(kinds):
             self.radii[number, : len(body)] = body.radii
-        self.lower_legs: IntArray = np.array([_limbs(body, LOWER_LEG) for body in kinds])
+        self.lower_legs: IntArray = np.array([limb_capsules(body, LOWER_LEG) for body in kinds])
         self._kinds = kinds
         lengths = np.diff(ends)
         self.bodies: IntArray = np.repeat([numbers[id(walk.space)] for walk in walks], lengths).astype(np.int64)
@@ -160,7 +160,12 @@ class ThrongBodies:
         return np.asarray(needs[different])
 
 
-def _limbs(body: CapsuleBody, parts: Sequence[str]) -> list[list[int]]:
-    """Return the numbers of the capsules of both limbs, -1 for those that a body does not have."""
+def limb_capsules(body: CapsuleBody, parts: Sequence[str]) -> list[list[int]]:
+    """Return the numbers of the capsules of both limbs, -1 for those that a body does not have.
+
+    Args:
+        body: a body.
+        parts: names of the capsules of a limb, after the side.
+    """
     names = [[f"{side}_{part}" for part in parts] for side in ("left", "right")]
     return [[body.names.index(name) if name in body.names else -1 for name in limb] for limb in names]

@@ -63,3 +63,27 @@ def test_bad_people_are_one_line(positions: object, goals: object, message: str)
     with pytest.raises(CrowdError, match=message) as caught:
         CrowdSimulation(ROOM).add(positions, goals)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
+
+
+def test_people_whose_bodies_must_follow_do_not_spring_aside() -> None:
+    """Two streams at a door: accelerations are bounded, and nobody walks backward or sideways as fast as ahead."""
+    fastest = {}
+    for agility in (0.0, 2.0):
+        crowd = _crowd(agility=agility, threads=1)
+        before, rises, backward = crowd.velocities, list[float](), list[float]()
+        for _ in range(160):
+            crowd.step(0.05)
+            now, face = crowd.velocities, np.column_stack([np.cos(crowd.headings), np.sin(crowd.headings)])
+            here = crowd.present
+            rises.append(float(np.hypot(*(now - before)[here].T).max() / 0.05))
+            backward.append(float(-(now * face).sum(axis=1)[here].min()))
+            before = now
+        fastest[agility] = max(rises), max(backward)
+    assert fastest[0.0][0] > 6.0  # without the bound they do
+    assert fastest[2.0][0] < 2.0 + 1e-6
+    assert fastest[2.0][1] < 0.7 < fastest[0.0][1]
+
+
+def test_a_bound_on_accelerations_that_cannot_be_is_said() -> None:
+    with pytest.raises(CrowdError, match="crowd option agility is -1"):
+        CrowdOptions(agility=-1.0)

@@ -68,7 +68,7 @@ REACHABLE = 1.0
 """Speed by which two people may come nearer to one another faster than they do now, before they look again [m/s]."""
 SPARE_ROOM = 0.5
 """Gap beyond which people who move apart do not heed one another [m]."""
-BACKWARD, ASIDE = 0.5, 0.9
+BACKWARD, ASIDE = 0.35, 0.6
 """Greatest speeds of whole bodies against the way that trunks face, and across it [m/s]."""
 CONTACT_TIME = 0.25
 """Time in which bodies beside one another may touch at the earliest [s]."""

@@ -36,6 +36,8 @@ STRAIGHT, LANDING = 0.996, 0.982
 """Longest leg that pushes off, and that swings or lands, as shares of the straight one."""
 TRAILING = 0.988
 """A standing leg that is longer than this raises its heel, as a share of the straight one."""
+HEEL_UP, TIPTOE, BEHIND = -1.25, -0.6, 0.2
+"""Lowest pitch of a foot that is left behind and of one that is not [rad], and how far behind the hip that is [m]."""
 GENTLE = 0.985
 """A swinging leg that has to be longer than this follows its foot less and less, as a share of the straight one."""
 TOES_FLAT, TOE_SHARE, ANKLE = 6, 7, 8
@@ -255,13 +257,18 @@ def pose_bodies(
             hips[k, 0], hips[k, 1], hips[k, 2] = hx, hy, hz
             out, length = STEP_FEET + k * STEP_WIDTH, lengths[k, 0] + lengths[k, 1]
             pitch, late = steps[n, out + PITCH], steps[n, out + LATE]
+            # only a leg that trails behind can raise its heel far
+            ax, ay, az, toes = _ankle(steps, n, out, pitch, feet, k)
+            trails = min(max(((hx - ax) * np.cos(toes) + (hy - ay) * np.sin(toes)) / BEHIND, 0.0), 1.0)
+            pitch = max(pitch, TIPTOE - 2.0 * trails)
+            lowest = min(pitch, TIPTOE + trails * (HEEL_UP - TIPTOE))
             if late > 0.0:
                 for _ in range(4):  # a leg that trails too far raises its heel
                     ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
                     over = np.sqrt((ax - hx) ** 2 + (ay - hy) ** 2 + (az - hz + drops[n]) ** 2) - TRAILING * length
                     if over <= 0.0:
                         break
-                    pitch = max(pitch - late * over * over / (over + 0.01) / 0.14, -1.25)
+                    pitch = max(pitch - late * over * over / (over + 0.01) / 0.14, lowest)
             pitches[k] = pitch
             ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
             flat = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)

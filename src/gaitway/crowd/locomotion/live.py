@@ -42,6 +42,8 @@ class BodyState:
     """Forward, sideways [m/s] and turn [rad/s], smoothed; (N, 3)."""
     close: FloatArray
     """How near others are, 0 to 1, smoothed; (N,)."""
+    lowered: FloatArray
+    """How far arms are held down beside the thighs, 0 to 1, smoothed; (N,)."""
     habits: FloatArray
     """How far each tucks its left and its right arm when somebody is near, 0 to 1; (N, 2)."""
     feet: FloatArray
@@ -101,6 +103,7 @@ def begin_bodies(
         path=path,
         velocity=np.column_stack([_turned(speed, facing), np.zeros(count)]),
         close=np.zeros(count),
+        lowered=np.zeros(count),
         habits=rng.uniform(*ARM_HABITS, (count, 2)),
         feet=feet,
         drops=np.zeros(count),
@@ -118,6 +121,7 @@ def advance(
     dt: float,
     *,
     close: FloatArray | None = None,
+    lowered: FloatArray | None = None,
     threads: int = 1,
 ) -> None:
     """Let bodies follow to where people are now; `state` is changed.
@@ -130,6 +134,7 @@ def advance(
         headings: which way trunks face now [rad]; (N,).
         dt: time since the last call [s].
         close: how near others are, 0 (far) to 1 (they touch); (N,). None is far.
+        lowered: how far arms are held down beside the thighs, 0 to 1, which needs least room; (N,). None is not at all.
         threads: number of threads; the result is the same with any.
 
     Raises:
@@ -153,8 +158,9 @@ def advance(
     state.velocity[:, 2] += gain * (new[:, 2] - state.velocity[:, 2])
     state.path[:, :2] = place
     state.path[:, 2] += turned
-    wanted = np.zeros(len(state)) if close is None else np.clip(close, 0.0, 1.0)
-    state.close[:] += (1.0 - np.exp(-dt / _CLOSE_S)) * (wanted - state.close)
+    for now, wish in ((state.close, close), (state.lowered, lowered)):
+        wanted = np.zeros(len(state)) if wish is None else np.clip(wish, 0.0, 1.0)
+        now[:] += (1.0 - np.exp(-dt / _CLOSE_S)) * (wanted - now)
     if far.any():
         state.velocity[far] = 0.0
         _place(state, np.flatnonzero(far))
@@ -168,7 +174,8 @@ def advance(
 
     in_parts(part, len(state), threads)
     arms = slice(_feet_kernels.STEP_LEFT_ARM, _feet_kernels.STEP_RIGHT_ARM + 1)
-    state.steps[:, arms] = state.habits * state.close[:, None]
+    free = state.close * (1.0 - state.lowered)
+    state.steps[:, arms] = state.habits * free[:, None] - state.lowered[:, None]
 
 
 def pose_bodies(state: BodyState, dt: float = 1.0 / 30.0, *, threads: int = 1) -> BodyPoses:

@@ -146,25 +146,31 @@ def closeness(paths: SteeredPaths, near: float = _NEAR, far: float = _FAR) -> Fl
 
 def narrowness(paths: SteeredPaths, walls: Walls) -> FloatArray:
     """Return how near walls, and people right before one, are in every row, 0 (far) to 1 (they touch); (R,)."""
+    return _every_few_frames(paths, lambda rows: narrow_places(paths.path[rows, :2], paths.path[rows, 2], walls))
 
-    def near(rows: IntArray) -> FloatArray:
-        places, headings = paths.path[rows, :2], paths.path[rows, 2]
-        ways = np.column_stack([np.cos(headings), np.sin(headings)])
-        out = np.zeros(len(rows))
-        if len(rows) > 1:
-            pairs = scipy.spatial.cKDTree(places).query_pairs(_NOT_BEFORE, output_type="ndarray")
-            for one, other in (pairs.T, pairs.T[::-1]):
-                to = places[other] - places[one]
-                apart = np.hypot(to[:, 0], to[:, 1])
-                ahead = (to * ways[one]).sum(axis=1) > _RIGHT_BEFORE * apart
-                share = np.clip((_NOT_BEFORE - apart) / (_NOT_BEFORE - _BEFORE), 0.0, 1.0)
-                np.maximum.at(out, one[ahead], share[ahead])
-        for points, (nearest, farthest) in ((places + _AHEAD * ways, _WALL_AHEAD), (places, _WALL)):
-            gaps = walls.depths(points)
-            out = np.maximum(out, np.clip((farthest - gaps) / (farthest - nearest), 0.0, 1.0))
-        return out
 
-    return _every_few_frames(paths, near)
+def narrow_places(places: FloatArray, headings: FloatArray, walls: Walls) -> FloatArray:
+    """Return how near walls, and people right before one, are at one moment, 0 (far) to 1 (they touch); (N,).
+
+    Args:
+        places: where people are [m]; (N, 2).
+        headings: which way they face [rad]; (N,).
+        walls: walls of the place.
+    """
+    ways = np.column_stack([np.cos(headings), np.sin(headings)])
+    out = np.zeros(len(places))
+    if len(places) > 1:
+        pairs = scipy.spatial.cKDTree(places).query_pairs(_NOT_BEFORE, output_type="ndarray")
+        for one, other in (pairs.T, pairs.T[::-1]):
+            to = places[other] - places[one]
+            apart = np.hypot(to[:, 0], to[:, 1])
+            ahead = (to * ways[one]).sum(axis=1) > _RIGHT_BEFORE * apart
+            share = np.clip((_NOT_BEFORE - apart) / (_NOT_BEFORE - _BEFORE), 0.0, 1.0)
+            np.maximum.at(out, one[ahead], share[ahead])
+    for points, (nearest, farthest) in ((places + _AHEAD * ways, _WALL_AHEAD), (places, _WALL)):
+        gaps = walls.depths(points)
+        out = np.maximum(out, np.clip((farthest - gaps) / (farthest - nearest), 0.0, 1.0))
+    return out
 
 
 def _every_few_frames(paths: SteeredPaths, measured: Callable[[IntArray], FloatArray]) -> FloatArray:

@@ -7,10 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.core import rotations
+from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
-from gaitway.crowd.locomotion._feet_kernels import CELL, FOOT, FOOT_WIDTH, SWUNG
+from gaitway.crowd.locomotion._feet_kernels import (
+    CELL,
+    FOOT,
+    FOOT_WIDTH,
+    FROM_X,
+    FROM_YAW,
+    HERE,
+    STEP_FEET,
+    STEP_WIDTH,
+    STEP_X,
+    STEP_Y,
+    SWUNG,
+    THERE,
+    TO_X,
+)
 from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies
 from gaitway.crowd.locomotion.space import LocomotionSpace
 
@@ -18,8 +32,15 @@ _PHASES = 24
 """Phases of a stride that are compared with a pose."""
 _STANDS = 0.25
 """Who is slower than this stands [m/s]."""
-_ARRAYS = ("styles", "path", "velocity", "close", "habits", "feet", "drops", "steps", "corners")
+_ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "drops", "steps", "corners")
 _LARGEST = 1e7
+_TURN_RATE = 3.0
+"""Greatest speed at which trunks turn [rad/s]."""
+_TWIST_OUT, _TWIST_IN = 0.95, 0.7
+"""Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
+
+_FOLLOW_S, _TURN_S = 0.09, 0.2
+"""Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
 
 class ThrongBodies:
@@ -92,11 +113,66 @@ class ThrongBodies:
             self.slots = self.slots[keep]
             self.roots, self.turns, self.down = self.roots[keep], self.turns[keep], self.down[keep]
 
-    def follow(self, places: FloatArray, headings: FloatArray, dt: float, close: FloatArray, threads: int) -> None:
+    def follow(self, places: FloatArray, headings: FloatArray, dt: float, lowered: FloatArray, threads: int) -> None:
         """Let bodies follow to where people are now; see `gaitway.crowd.locomotion.advance`."""
         if len(self.slots):
-            advance(self._state, places, headings, dt, close=close, threads=threads)
+            advance(self._state, places, headings, dt, lowered=lowered, threads=threads)
             self._pose(dt, threads)
+
+    def turned_as_feet_allow(self, headings: FloatArray, dt: float) -> FloatArray:
+        """Return headings [rad] (N,), held back where feet that stand would be twisted too far until they step.
+
+        Args:
+            headings: wished headings [rad]; (N,).
+            dt: time since the bodies had their headings of now [s].
+        """
+        feet, before, most = self._state.feet, self._state.path[:, 2], _TURN_RATE * dt
+        out = before + np.clip(planar.wrap_angle(headings - before), -most, most)
+        for k in range(2):
+            foot = FOOT + k * FOOT_WIDTH
+            away = planar.wrap_angle(out - feet[:, foot + FROM_YAW])
+            allowed = np.clip(away, -_TWIST_OUT if k == 0 else -_TWIST_IN, _TWIST_IN if k == 0 else _TWIST_OUT)
+            out = np.where(feet[:, foot + SWUNG] < 0.0, out + allowed - away, out)
+        return out
+
+    @property
+    def swings(self) -> FloatArray:
+        """Share of its swing that each foot has done, -1 for a foot that stands; (N, 2)."""
+        return self._state.feet[:, [FOOT + SWUNG, FOOT + FOOT_WIDTH + SWUNG]]
+
+    def prints(self) -> FloatArray:
+        """Return where feet stand, or will be set down: x, y [m], direction [rad]; (N, 2, 3)."""
+        feet = self._state.feet
+        out = np.empty((len(feet), 2, 3))
+        for k in range(2):
+            foot = FOOT + k * FOOT_WIDTH
+            stands = feet[:, foot + SWUNG] < 0.0
+            there, here = feet[:, foot + TO_X : foot + TO_X + 3], feet[:, foot + FROM_X : foot + FROM_X + 3]
+            out[:, k] = np.where(stands[:, None], here, there)
+        return out
+
+    def push(self, roots: FloatArray, feet: FloatArray, prints: FloatArray, threads: int = 1) -> None:
+        """Move bodies as they are now.
+
+        Args:
+            roots: how far each root goes, feet that stand stay [m]; (N, 2).
+            feet: how far each foot goes that swings, and its next footprint with it [m]; (N, 2, 2).
+            prints: how far the next footprint of each foot that swings goes besides [m]; (N, 2, 2).
+            threads: number of threads; the result is the same with any.
+        """
+        state = self._state
+        state.path[:, :2] += roots
+        state.steps[:, STEP_X] += roots[:, 0]
+        state.steps[:, STEP_Y] += roots[:, 1]
+        for k in range(2):
+            foot, step = FOOT + k * FOOT_WIDTH, STEP_FEET + k * STEP_WIDTH
+            swings = (state.feet[:, foot + SWUNG] >= 0.0)[:, None]
+            here, there = np.where(swings, feet[:, k], 0.0), np.where(swings, feet[:, k] + prints[:, k], 0.0)
+            state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here
+            state.feet[:, foot + TO_X : foot + TO_X + 2] += there
+            state.steps[:, step + HERE : step + HERE + 2] += here
+            state.steps[:, step + THERE : step + THERE + 2] += there
+        self._pose(0.0, threads)
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""
@@ -153,6 +229,26 @@ def leg_distance(space: LocomotionSpace, some: FloatArray, others: FloatArray) -
     joints = space.rig.legs[:, :3].ravel()
     angles = rotations.angle_between(some[..., joints, :], others[..., joints, :])
     return np.asarray(np.sqrt((angles**2).sum(axis=-1)))
+
+
+def smooth_paths(path: FloatArray, places: FloatArray, headings: FloatArray, dt: float) -> None:
+    """Let paths follow places and headings without lag while these go on evenly (an alpha-beta filter); in place.
+
+    Args:
+        path: x, y [m], velocity [m/s], heading [rad] and its rate [rad/s]; (N, 6).
+        places: x, y [m]; (N, 2).
+        headings: headings [rad]; (N,).
+        dt: time [s].
+    """
+    for at, rate, seconds in ((slice(0, 2), slice(2, 4), _FOLLOW_S), (slice(4, 5), slice(5, 6), _TURN_S)):
+        keep = float(np.exp(-dt / seconds))
+        ahead = path[:, at] + dt * path[:, rate]
+        away = (places if at.start == 0 else headings[:, None]) - ahead
+        if at.start:
+            away = planar.wrap_angle(away)
+        # a critically damped filter of second order: both of its poles are `keep`
+        path[:, at] = ahead + (1.0 - keep * keep) * away
+        path[:, rate] += (1.0 - keep) ** 2 / dt * away
 
 
 def _joined(some: BodyState, more: BodyState) -> BodyState:

@@ -8,7 +8,6 @@ characters on clips are neighbours whose velocity is known. Who comes too near t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numba
@@ -19,12 +18,14 @@ from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.core.errors import CrowdError
-from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
+from gaitway.crowd.locomotion.space import LocomotionSpace
+from gaitway.crowd.locomotion.steering import narrow_places
 from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
-from gaitway.live.mixing.bodies import ThrongBodies, leg_distance
+from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
+from gaitway.live.mixing.kinds import ThrongKind, kind_of
+from gaitway.live.mixing.parting import NEAR, bounded, part_throng
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import LiveSimulation
 from gaitway.live.options import Dynamics
@@ -33,9 +34,7 @@ from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live.playing._playing_kernels import LiveArrays
 from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
-from gaitway.live.playing.bodies import rest_actions
 from gaitway.motion.skeleton import Skeleton
-from gaitway.tree.building.default_moves import gaits
 from gaitway.world.world import World
 
 ClipPoses = Callable[[IntArray], tuple[FloatArray, FloatArray]]
@@ -57,10 +56,8 @@ _DETOUR = 1.3
 """Where special obstacles are, nobody joins whose way on the floor is longer than the one it has by this factor."""
 _REACH, _NEAREST, _LARGEST = 0.6, 0.1, 0.4
 """Share of the tolerance at which people have arrived, and the range of that [m]."""
-_FAR, _NEAR = 0.85, 0.5
-"""Distances of the next person at which arms begin to be tucked and are tucked wholly [m]."""
-_APART = 0.5
-"""Distance between the parts of a long body [m]."""
+_FAR, _NEAR = 0.95, 0.62
+"""Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _STANDS = 0.12
 """Speed below which somebody stands [m/s]."""
 _THREADS, _MANY = 4, 1500
@@ -71,11 +68,17 @@ are known; since when it has been open around [s]; when it joined the dynamics; 
 [s]; and whether there is no way to its goal on the floor."""
 _SMOOTH = slice(10, 16)
 """Columns of the path that a body follows: x, y [m], velocity [m/s], heading [rad] and its rate [rad/s]."""
-_COLUMNS = 16
+_PUSHED = slice(16, 18)
+"""Columns of the velocity at which a body is moved out of the way of others [m/s]."""
+_COLUMNS = 18
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
-_FOLLOW_S, _TURN_S = 0.16, 0.28
-"""Times over which bodies smooth the places and the headings that the dynamics have [s]."""
+
+
+_TWIST = 0.6
+"""Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
+_ROOT_SPEED, _ROOT_RISE = 0.4, 4.0
+"""Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 
 
 class EngineParts(NamedTuple):
@@ -90,30 +93,6 @@ class EngineParts(NamedTuple):
     """The arrays with the options of each library."""
     world: World
     time: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Kind:
-    """What a mixture needs to know of a library."""
-
-    space: LocomotionSpace | None
-    """Its gaits by velocity; None for a library that is not of people."""
-    group: int
-    """Number of its skeleton."""
-    speed: float
-    """Speed of its gait [m/s]."""
-    rest: int
-    """Action that stands, by its number in the crowd."""
-    walk: int
-    """Action that walks straight on."""
-    stop: int
-    """Action that stops; -1 where there is none."""
-    move: float
-    """Length of the move of `walk` [m]."""
-    legs: FloatArray
-    """Local rotations in the first frame of `walk`; (J, 4)."""
-    along: FloatArray
-    """How far ahead of the root the parts of a body are that the dynamics see [m]; (P,)."""
 
 
 class LiveMixture:
@@ -134,7 +113,7 @@ class LiveMixture:
         self.mode, self._seed = mode, seed
         self.record: DenseRecord | None = None
         self._simulation: LiveSimulation | None = None
-        self._kinds: list[_Kind] = []
+        self._kinds: list[ThrongKind] = []
         self._spaces: dict[int, LocomotionSpace] = {}
         self._bodies: list[ThrongBodies] = []
         self._blends: list[HandOvers] = []
@@ -220,7 +199,7 @@ class LiveMixture:
     def add_libraries(self, libraries: Sequence[LiveLibrary]) -> None:
         """Learn of libraries that were added."""
         for library in libraries[len(self._kinds) :]:
-            self._kinds.append(self._kind(library))
+            self._kinds.append(kind_of(library, self._bodies, self._blends))
 
     def warm_up(self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays]) -> None:
         """Compile what a throng needs, so that nothing stalls when the first one forms: two people take a step."""
@@ -238,6 +217,10 @@ class LiveMixture:
             own = ThrongBodies(bodies.space)
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
             own.follow(simulation.positions, headings, _WARM, headings, 1)
+            part_throng(
+                [own], lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
+                [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, simulation.walls_now(), _WARM,
+            )  # fmt: skip
 
     def reserve(self, places: int) -> None:
         """Make room for a number of characters."""
@@ -323,8 +306,9 @@ class LiveMixture:
         if parts.time >= self._next_look - 1e-9:
             self._next_look = parts.time + rules.LOOK_EVERY
             self._look(parts, there, clip_poses)
-        self._keep(parts, self.walkers)
         self._show(parts, clip_poses)
+        self._part(parts, there, clip_poses, dt)
+        self._keep(parts, self.walkers)
         self._note(parts)
 
     # saving
@@ -389,40 +373,6 @@ class LiveMixture:
         self._show(parts, clip_poses)
 
     # inside
-
-    def _kind(self, library: LiveLibrary) -> _Kind:
-        table, first = library.prepared.table, library.first_action
-        rest = int(rest_actions(library.prepared)[0]) + first
-        try:
-            space = locomotion_space(library.prepared.library)
-        except CrowdError:
-            space = None
-        ways = gaits(table)
-        if space is not None and space.rig.skeleton != library.prepared.library.skeleton:
-            space = None
-        long = max(library.extent.resting, 0.3)
-        parts = max(int(np.ceil((2.0 * long - _APART) / _APART)), 1) if space is None else 1
-        along: FloatArray = _APART * (np.arange(parts, dtype=np.float64) - 0.5 * (parts - 1))
-        if not ways or space is None:
-            return _Kind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
-        state = ways[0].state
-        ordinary = (table.kind < 0) & (table.start_state == state)
-        ahead, durations = table.moves[:, 0], library.body.durations
-        loops = ordinary & (table.end_state == state) & (np.abs(table.moves[:, 2]) < 0.05) & (ahead > 0.3)
-        stops = ordinary & table.rest[table.end_state]
-        if not loops.any() or not stops.any():
-            return _Kind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
-        costs = library.prepared.actions.costs
-        walk = int(np.argmin(np.where(loops, costs / np.where(loops, ahead, 1.0), np.inf)))
-        stop = int(np.argmin(np.where(stops, costs, np.inf)))
-        group = next((k for k, b in enumerate(self._bodies) if b.space is space or _alike(b.space, space)), -1)
-        if group < 0:
-            group = len(self._bodies)
-            self._bodies.append(ThrongBodies(space))
-            self._blends.append(HandOvers(space.rig.skeleton))
-        speed, move = float(ahead[walk] / durations[walk]), float(np.hypot(*table.moves[walk, :2]))
-        legs = library.prepared.library.clips[table.clips[walk]].rotations[0]
-        return _Kind(self._bodies[group].space, group, speed, rest, walk + first, stop + first, move, legs, along)
 
     def _note_clips(self, clips: IntArray, clip_roots: ClipPoses, dt: float) -> None:
         """Note where characters on clips are, and how fast they go."""
@@ -517,6 +467,7 @@ class LiveMixture:
         self._walks[slots] = True
         still = np.zeros((len(slots), 1))
         numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
+        numbers[slots, _PUSHED] = 0.0
         numbers[slots, _NO_FLOOR], numbers[slots, _JOINED] = 0.0, time
         numbers[slots, _OPEN_SINCE] = np.inf
         for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
@@ -559,17 +510,20 @@ class LiveMixture:
         rows = simulation.rows_of(walkers)
         places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
         present = simulation.present
-        away = np.full(len(places), np.inf)
-        if present.sum() > 1:
-            here = np.flatnonzero(present)
-            away[here] = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
-        close = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
+        lowered, here = np.zeros(len(places)), np.flatnonzero(present)
+        if len(here) > 1:
+            away = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
+            lowered[here] = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
+        lowered[here] = np.maximum(lowered[here], narrow_places(places[here], headings[here], simulation.walls))
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= _MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
-            _smooth(path, places[own], headings[own], dt)
+            smooth_paths(path, places[own], headings[own], dt)
+            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt)
+            headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
-            bodies.follow(path[:, :2], path[:, 4], dt, close[own], threads)
+            bodies.follow(path[:, :2], path[:, 4], dt, lowered[own], threads)
+        simulation.face(rows, headings[rows])
         numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
@@ -648,7 +602,7 @@ class LiveMixture:
         for group, own, roots, turns in handed:
             self._blends[group].begin(own, roots, turns, *clip_poses(own))
 
-    def _in_stride(self, me: int, kind: _Kind, body: ThrongBodies, row: int) -> bool:
+    def _in_stride(self, me: int, kind: ThrongKind, body: ThrongBodies, row: int) -> bool:
         """Return whether somebody walks straight on at its pace, with legs as the clips begin with."""
         numbers = self._numbers[me]
         speed = float(np.hypot(numbers[_VX], numbers[_VY]))
@@ -659,7 +613,7 @@ class LiveMixture:
             return False
         return float(leg_distance(body.space, body.turns[row][None], kind.legs[None])[0]) < _LIKE
 
-    def _stand(self, parts: EngineParts, me: int, kind: _Kind, root: FloatArray, heading: float) -> None:
+    def _stand(self, parts: EngineParts, me: int, kind: ThrongKind, root: FloatArray, heading: float) -> None:
         """Let somebody stand by a clip from now on."""
         self._put(parts, me, kind.rest, kind.rest, root, heading)
         parts.crowd.value.numbers[me, playing.READY] = parts.time
@@ -725,6 +679,60 @@ class LiveMixture:
                 down[rows] = False  # heels and toes roll into another pose, so nothing is claimed to rest
             self._shown.append((slots, roots, turns, down))
 
+    def _part(self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses, dt: float) -> None:
+        """Move bodies in the throng apart, limb by limb, and out of walls; characters on clips stay where they are."""
+        simulation = self._simulation
+        if simulation is None or not any(len(bodies) for bodies in self._bodies):
+            return
+
+        def shown() -> list[tuple[FloatArray, FloatArray]]:
+            self._show(parts, clip_poses)
+            return [(roots, turns) for _, roots, turns, _ in self._shown]
+
+        others = self._clips_near(parts, there, clip_poses)
+        moves = part_throng(
+            self._bodies,
+            shown,
+            others,
+            lambda slots, wishes: self._pushed(slots, wishes, dt),
+            simulation.walls_now(),
+            dt,
+        )
+        for bodies, roots in zip(self._bodies, moves, strict=True):
+            self._numbers[bodies.slots[:, None], [_X, _Y]] += roots
+            simulation.nudge(simulation.rows_of(bodies.slots), roots)
+
+    def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
+        """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]: without jerks."""
+        numbers = self._numbers
+        before, path = numbers[slots, _PUSHED], numbers[slots, _SMOOTH]
+        now = before + bounded(bounded(wishes / dt, _ROOT_SPEED) - before, _ROOT_RISE * dt)
+        size = np.maximum(np.hypot(*wishes.T), 1e-12)
+        out = wishes / size[:, None]
+        against = np.clip(-(path[:, 2:4] * out).sum(axis=1), 0.0, _ROOT_RISE * dt)  # they go no farther that way
+        path[:, :2] += now * dt
+        path[:, 2:4] += against[:, None] * out
+        numbers[slots, _PUSHED], numbers[slots, _SMOOTH] = now, path
+        return np.asarray(now * dt)
+
+    def _clips_near(
+        self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        """Return characters on clips who are near people in the throng: roots and local rotations, by skeleton."""
+        clips = there[~self._walks[there]]
+        clips = clips[~np.isin(clips, np.concatenate([shown[0] for shown in self._shown]))]
+        if len(clips):
+            walkers = np.concatenate([bodies.roots[:, :2] for bodies in self._bodies])
+            away = scipy.spatial.cKDTree(walkers).query(self._numbers[clips][:, [_X, _Y]])[0]
+            clips = clips[away < NEAR]
+        owners = library_of(parts.libraries, parts.crowd.value.actions[clips, -1])
+        groups = np.array([kind.group for kind in self._kinds])[owners]
+        out = []
+        for group, bodies in enumerate(self._bodies):
+            own, joints = clips[groups == group], len(bodies.space.rig.skeleton)
+            out.append(clip_poses(own) if len(own) else (np.empty((0, 3)), np.empty((0, joints, 4))))
+        return out
+
     def _clip_contacts(self, parts: EngineParts, slots: IntArray) -> BoolArray:
         """Return which parts of feet rest on the ground in the clips that characters play; (N, 6)."""
         crowd = parts.crowd.value
@@ -775,26 +783,6 @@ def _reaches(tolerances: FloatArray) -> FloatArray:
     return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
 
 
-def _smooth(path: FloatArray, places: FloatArray, headings: FloatArray, dt: float) -> None:
-    """Let paths follow places and headings without lag while these go on evenly (an alpha-beta filter); in place.
-
-    Args:
-        path: see `_SMOOTH`; (N, 6).
-        places: x, y [m]; (N, 2).
-        headings: headings [rad]; (N,).
-        dt: time [s].
-    """
-    for at, rate, seconds in ((slice(0, 2), slice(2, 4), _FOLLOW_S), (slice(4, 5), slice(5, 6), _TURN_S)):
-        keep = float(np.exp(-dt / seconds))
-        ahead = path[:, at] + dt * path[:, rate]
-        away = (places if at.start == 0 else headings[:, None]) - ahead
-        if at.start:
-            away = planar.wrap_angle(away)
-        # a critically damped filter of second order: both of its poles are `keep`
-        path[:, at] = ahead + (1.0 - keep * keep) * away
-        path[:, rate] += (1.0 - keep) ** 2 / dt * away
-
-
 def _rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
     """Return the rows of some numbers among others, -1 for those that are not there; (N,)."""
     if not len(slots):
@@ -802,13 +790,3 @@ def _rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
     order = np.argsort(slots, kind="stable")
     rows = order[np.minimum(np.searchsorted(slots[order], wanted), len(slots) - 1)]
     return np.where(slots[rows] == wanted, rows, -1)
-
-
-def _alike(some: LocomotionSpace, other: LocomotionSpace) -> bool:
-    """Return whether two spaces are of the same skeleton and gaits."""
-    return (
-        some.rig.skeleton == other.rig.skeleton
-        and some.names == other.names
-        and np.array_equal(some.velocities, other.velocities)
-        and np.array_equal(some.poses, other.poses)
-    )

@@ -12,16 +12,19 @@ from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WAL
 from gaitway.crowd.dynamics.inputs import walls_of_goals
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation
+from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.47, 0.26)
+BODY = CrowdBody(0.49, 0.3)
 """Outline of people, with arms and a little room around the trunk."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
-_AGILITY = 2.5
+_AGILITY = 2.0
 """Greatest acceleration of people [m/s2]. Bodies have to follow."""
+_HELD_BACK = 0.1
+"""Greatest change of a velocity by somebody who is in the way, in a step [m/s]."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
 
@@ -40,9 +43,11 @@ class LiveSimulation(CrowdSimulation):
 
     def __init__(self, world: World, seed: int, time: float) -> None:
         """Prepare a world without people, at a time [s]."""
-        super().__init__(world, CrowdOptions(
-            body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE, agility=_AGILITY
-        ), seed)
+        super().__init__(
+            world,
+            CrowdOptions(body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE, agility=_AGILITY),
+            seed,
+        )
         self.time = time
         self.slots: IntArray = np.empty(0, np.int64)
         self.guided: BoolArray = np.empty(0, np.bool_)
@@ -130,6 +135,24 @@ class LiveSimulation(CrowdSimulation):
     def show(self, rows: IntArray, present: BoolArray, arrived: BoolArray) -> None:
         """Tell which guided rows are near enough to matter (N,), and which of them stand at their goals (N,)."""
         self._present[rows], self._arrived[rows] = present, arrived
+
+    def nudge(self, rows: IntArray, moves: FloatArray) -> None:
+        """Move people out of the way of limbs by some millimetres, (N, 2) [m]; they go no farther against it."""
+        size = np.hypot(moves[:, 0], moves[:, 1])
+        rows, moves, out = rows[size > 0.0], moves[size > 0.0], moves[size > 0.0] / size[size > 0.0, None]
+        self._positions[rows] += moves
+        against = np.clip(-(self._velocities[rows] * out).sum(axis=1), 0.0, _HELD_BACK)
+        self._velocities[rows] += against[:, None] * out
+        stands = self._modes[rows] == STAND
+        self._holds[rows[stands]] += moves[stands]
+
+    def face(self, rows: IntArray, headings: FloatArray) -> None:
+        """Tell which way trunks face [rad]; (N,)."""
+        self._faces[rows] = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+
+    def walls_now(self) -> WallHash:
+        """Return the edges of walls, with movers where they are now."""
+        return self._walls_now()
 
     def let_walk(
         self, rows: IntArray, velocities: FloatArray, goals: FloatArray, reaches: FloatArray, there: BoolArray

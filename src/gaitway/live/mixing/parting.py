@@ -1,0 +1,251 @@
+"""Whole bodies in a live throng, kept apart: swinging feet make room first, then footprints, then whole bodies.
+
+The dynamics keep outlines of trunks apart. Legs that stride, knees and hands reach farther. So bodies as they are shown
+are looked at limb by limb in each step, and moved a little where limbs are about to meet, or to touch a wall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from gaitway.crowd import _separation_kernels as kernels
+from gaitway.crowd.dynamics.walls import WallHash
+from gaitway.crowd.throng_bodies import LOWER_LEG, limb_capsules
+from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.motion.body import capsule_body
+from gaitway.motion.skeleton import Skeleton
+
+NEAR = 1.7
+"""People whose roots are farther apart than this do not touch [m]."""
+MARGIN = 0.03
+"""Distance that bodies keep [m]."""
+_PRINT_MARGIN = 0.03
+"""Distance that footprints keep [m]."""
+_LOOKS = 3
+"""Number of times that limbs are looked at in a step."""
+_FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
+"""Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
+_SETTLED, _LATE_PRINT = 0.97, 0.01
+"""Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
+_NOWHERE = 1e6
+"""Where footprints are that nobody has to keep clear of [m]."""
+_HEEL, _TOES, _PRINT_RADIUS = -0.02, 0.165, 0.05
+"""Where the axis of a footprint begins and ends, ahead of the ankle, and its radius [m]."""
+
+
+class BodyShapes:
+    """Capsules of all kinds of bodies of a throng, as the kernels want them.
+
+    Attributes:
+        trunks: radii without those of lower legs, which are 0 [m]; (B, C).
+        legs: radii of the left and of the right lower leg, all others are 0 [m]; (B, 2, C).
+    """
+
+    def __init__(self, skeletons: Sequence[Skeleton]) -> None:
+        """Take the bodies of some skeletons."""
+        self._skeletons, self._bodies = tuple(skeletons), tuple(capsule_body(skeleton) for skeleton in skeletons)
+        most = max((len(body) for body in self._bodies), default=0)
+        self.trunks: FloatArray = np.zeros((len(self._bodies), most))
+        self.legs: FloatArray = np.zeros((len(self._bodies), 2, most))
+        for number, body in enumerate(self._bodies):
+            self.trunks[number, : len(body)] = body.radii
+            for k, some in enumerate(limb_capsules(body, LOWER_LEG)):
+                own = [capsule for capsule in some if capsule >= 0]
+                self.legs[number, k, own], self.trunks[number, own] = body.radii[own], 0.0
+
+    def posed(self, kinds: IntArray, poses: Sequence[tuple[FloatArray, FloatArray]]) -> BodyCapsules:
+        """Return the capsules of people who are sorted by kind (N,), given roots and local rotations of each kind."""
+        count = len(kinds)
+        segments: SingleArray = np.zeros((count, self.trunks.shape[1], 2, 3), np.float32)
+        places, extents, first = np.zeros((count, 2)), np.zeros(count), 0
+        for skeleton, body, (roots, turns) in zip(self._skeletons, self._bodies, poses, strict=True):
+            rows, own = slice(first, first + len(roots)), np.arange(len(roots))
+            axes: SingleArray = np.zeros((len(roots), len(body), 2, 3), np.float32)
+            kernels.capsule_axes(
+                own, np.ascontiguousarray(roots), turns.astype(np.float32), skeleton.parents, skeleton.offsets,
+                body.joints, body.starts, body.ends, body.radii, axes, places[rows], extents[rows],
+            )  # fmt: skip
+            segments[rows, : len(body)] = axes
+            first += len(roots)
+        return BodyCapsules(kinds, segments, places, extents)
+
+
+@lru_cache(maxsize=8)
+def _shapes_of(skeletons: tuple[Skeleton, ...]) -> BodyShapes:
+    return BodyShapes(skeletons)
+
+
+class BodyCapsules(NamedTuple):
+    """Where bodies are, limb by limb."""
+
+    kinds: IntArray
+    """Kind of body; (N,)."""
+    segments: SingleArray
+    """Axes of capsules [m]; (N, C, 2, 3)."""
+    places: FloatArray
+    """Where roots are [m]; (N, 2)."""
+    extents: FloatArray
+    """How far bodies reach from there [m]; (N,)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pushes:
+    """Where bodies must go to be out of one another and out of walls."""
+
+    roots: FloatArray
+    """How far each root has to go [m]; (N, 2)."""
+    feet: FloatArray
+    """How far each swinging foot has to go [m]; (N, 2, 2)."""
+    depths: FloatArray
+    """How deep each is in something, less the margin; negative for who is only near, and where nothing is; (N,)."""
+
+
+_PRINT_TRUNKS, _PRINT_LEGS = np.zeros((1, 2)), np.array([[[_PRINT_RADIUS, 0.0], [0.0, _PRINT_RADIUS]]])
+
+
+Poses = tuple[FloatArray, FloatArray]
+"""Root positions [m] (N, 3) and local rotations (N, J, 4)."""
+
+
+def part_throng(
+    throng: Sequence[ThrongBodies],
+    shown: Callable[[], list[Poses]],
+    others: Sequence[Poses],
+    pushed: Callable[[IntArray, FloatArray], FloatArray],
+    walls: WallHash,
+    dt: float,
+) -> list[FloatArray]:
+    """Move bodies apart, limb by limb, and out of walls; bodies are changed.
+
+    Args:
+        throng: bodies, by skeleton.
+        shown: returns what is shown of them now, and behind them of others who cannot be moved, by skeleton.
+        others: further people who cannot be moved, by skeleton.
+        pushed: returns how far roots of some people are moved, given how far they should be (N, 2) [m].
+        walls: edges of walls.
+        dt: time of the step [s].
+
+    Returns:
+        How far roots were moved [m]; (N, 2) for each skeleton.
+    """
+    shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
+    poses = _joined(shown(), others)
+    sizes = [len(roots) for roots, _ in poses]
+    kinds, firsts = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes[:-1]]).tolist()
+    parts = [slice(first, first + len(bodies)) for first, bodies in zip(firsts, throng, strict=True)]
+    fixed, swings = np.ones(len(kinds), np.bool_), np.full((len(kinds), 2), -1.0)
+    prints = np.full((len(kinds), 2, 3), _NOWHERE)
+    for rows, bodies in zip(parts, throng, strict=True):
+        fixed[rows], swings[rows], prints[rows] = False, bodies.swings, bodies.prints()
+    swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
+    capsules = shapes.posed(kinds, poses)
+    pairs = pairs_of(capsules.places)
+    wish = print_pushes(prints, capsules.places, pairs, free, fixed, walls)
+    moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
+    feet, out = np.zeros((len(kinds), 2, 2)), list[FloatArray]()
+    for number in range(_LOOKS):
+        pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls)
+        more = bounded(feet + np.where(swinging[..., None], pushes.feet, 0.0), _FOOT_SPEED * dt) - feet
+        feet = feet + more
+        if number == 0:
+            out = [pushed(bodies.slots, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
+        for rows, bodies, roots in zip(parts, throng, out, strict=True):
+            if len(bodies):
+                bodies.push(roots if number == 0 else np.zeros_like(roots), more[rows], moves[rows])
+        moves = np.zeros_like(moves)
+        poses = _joined(shown(), others)
+        if not (pushes.depths[~fixed] > 0.0).any():
+            break
+        capsules = shapes.posed(kinds, poses)
+    return out
+
+
+def _joined(some: Sequence[Poses], more: Sequence[Poses]) -> list[Poses]:
+    return [(np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])) for a, b in zip(some, more, strict=True)]
+
+
+def pairs_of(places: FloatArray) -> IntArray:
+    """Return who is near whom, in a fixed order; (P, 2)."""
+    if len(places) < 2:
+        return np.empty((0, 2), np.int64)
+    pairs = scipy.spatial.cKDTree(places).query_pairs(NEAR, output_type="ndarray").astype(np.int64)
+    pairs.sort(axis=1)
+    return np.ascontiguousarray(pairs[np.lexsort(pairs.T[::-1])])
+
+
+def body_pushes(
+    shapes: BodyShapes, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray, walls: WallHash
+) -> Pushes:
+    """Return where bodies must go now.
+
+    Args:
+        shapes: kinds of bodies.
+        bodies: the bodies.
+        pairs: who is near whom; (P, 2).
+        swings: whether the left and the right foot swing; (N, 2).
+        fixed: who cannot be moved; (N,).
+        walls: edges of walls.
+    """
+    return _pushes(shapes.trunks, shapes.legs, bodies, pairs, swings, fixed, walls, MARGIN)
+
+
+def print_pushes(
+    prints: FloatArray, places: FloatArray, pairs: IntArray, free: BoolArray, fixed: BoolArray, walls: WallHash
+) -> FloatArray:
+    """Return where footprints must go so that feet are not set down where others stand or will stand; (N, 2, 2).
+
+    Args:
+        prints: x, y [m] and direction [rad] of both feet; (N, 2, 3).
+        places: where roots are [m]; (N, 2).
+        pairs: who is near whom; (P, 2).
+        free: which footprints can still be moved; (N, 2).
+        fixed: who cannot be moved; (N,).
+        walls: edges of walls.
+    """
+    count = len(prints)
+    segments: SingleArray = np.zeros((count, 2, 2, 3), np.float32)
+    ways = np.stack([np.cos(prints[..., 2]), np.sin(prints[..., 2])], axis=-1)
+    for end, far in enumerate((_HEEL, _TOES)):
+        segments[:, :, end, :2] = prints[..., :2] + far * ways
+    feet = BodyCapsules(np.zeros(count, np.int64), segments, np.ascontiguousarray(places), np.full(count, 1.2))
+    return _pushes(_PRINT_TRUNKS, _PRINT_LEGS, feet, pairs, free, fixed, walls, _PRINT_MARGIN).feet
+
+
+def _pushes(
+    trunks: FloatArray, legs: FloatArray, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray,
+    walls: WallHash, margin: float,
+) -> Pushes:  # fmt: skip
+    kinds, segments, places, extents = bodies
+    count = len(places)
+    roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
+    still, shape = np.zeros((count, 2)), np.array(walls.shape)
+    kernels.part_bodies(
+        pairs, places, segments, kinds, trunks, legs, extents, np.ascontiguousarray(swings), fixed, margin, roots, feet,
+        depths,
+    )  # fmt: skip
+    for part in range(3):
+        pushes = np.zeros((count, 2))
+        kernels.part_from_walls(
+            places, still, segments, kinds, trunks if part == 0 else np.ascontiguousarray(legs[:, part - 1]),
+            walls.place, shape, walls.edges, walls.starts, walls.entries, margin, pushes, depths,
+        )  # fmt: skip
+        if part == 0:
+            roots += pushes
+        else:  # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
+            feet[:, part - 1] += pushes
+            roots += np.where(swings[:, [part - 1]], 0.0, 0.5 * pushes)
+    roots[fixed], feet[fixed] = 0.0, 0.0
+    return Pushes(roots=roots, feet=feet, depths=depths - margin)
+
+
+def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:
+    """Return moves (..., 2) none of which is longer than a length, or one for each (...) [m]."""
+    size = np.hypot(moves[..., 0], moves[..., 1])
+    return np.asarray(moves * np.minimum(most / np.maximum(size, 1e-12), 1.0)[..., None])

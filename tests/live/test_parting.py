@@ -1,0 +1,154 @@
+"""Whole bodies of a live throng are moved out of one another and out of walls, limb by limb."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gaitway.core.arrays import FloatArray
+from gaitway.crowd import _separation_kernels as kernels
+from gaitway.crowd.dynamics.walls import WallHash, Walls
+from gaitway.crowd.locomotion import locomotion_space
+from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, SWUNG
+from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.live.mixing.parting import MARGIN, BodyCapsules, BodyShapes, body_pushes, bounded, pairs_of, print_pushes
+from gaitway.motion.body import capsule_body
+from live_crowds import walker
+
+BOUNDS = (-10.0, -10.0, 10.0, 10.0)
+OPEN_WALLS = WallHash.of(Walls.of_segments([], BOUNDS).segments(), BOUNDS, 1.0)
+
+
+def _people(places: list[tuple[float, float]], headings: list[float]) -> ThrongBodies:
+    bodies, count = ThrongBodies(locomotion_space(walker())), len(places)
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (count, len(bodies.space.rig.skeleton), 1))
+    bodies.join(np.arange(count), np.array(places), np.array(headings), np.zeros((count, 2)), turns, 0)
+    return bodies
+
+
+def _capsules(bodies: ThrongBodies) -> tuple[BodyShapes, BodyCapsules]:
+    shapes = BodyShapes([bodies.space.rig.skeleton])
+    return shapes, shapes.posed(np.zeros(len(bodies), np.int64), [(bodies.roots, bodies.turns)])
+
+
+def _plain_depth(one: FloatArray, other: FloatArray, radii: FloatArray) -> float:
+    """How far two bodies are within the margin, at most, by points along the axes."""
+    t = np.linspace(0.0, 1.0, 41)[:, None]
+    worst = 0.0
+    for i, j in itertools.product(range(len(radii)), repeat=2):
+        a, b = (s[0] + t * (s[1] - s[0]) for s in (one[i].astype(float), other[j].astype(float)))
+        apart = a[:, None] - b[None]
+        wide, flat = radii[i] + radii[j] + MARGIN, np.hypot(apart[..., 0], apart[..., 1])
+        k = np.unravel_index(np.linalg.norm(apart, axis=-1).argmin(), flat.shape)
+        if np.linalg.norm(apart[k]) < wide:
+            worst = max(worst, float(np.sqrt(wide**2 - apart[k][2] ** 2) - flat[k]))
+    return worst
+
+
+def test_depths_are_those_of_all_pairs_of_capsules() -> None:
+    bodies = _people([(0.0, 0.0), (0.05, 0.42)], [0.0, 0.4])
+    shapes, found = _capsules(bodies)
+    pushes = body_pushes(shapes, found, pairs_of(found.places), bodies.swings >= 0.0, np.zeros(2, bool), OPEN_WALLS)
+    radii = capsule_body(bodies.space.rig.skeleton).radii
+    expected = _plain_depth(found.segments[0], found.segments[1], radii)
+    assert expected > 0.02  # they touch, so the test says something
+    assert pushes.depths == pytest.approx(expected - MARGIN, abs=2e-3)
+
+
+def test_bodies_are_moved_apart_until_they_are_out_of_one_another() -> None:
+    bodies = _people([(0.0, 0.0), (0.02, 0.40), (0.30, 0.2)], [0.0, 3.0, 1.5])
+    shapes, found = _capsules(bodies)
+    first = None
+    for _ in range(40):
+        pushes = body_pushes(shapes, found, pairs_of(found.places), bodies.swings >= 0.0, np.zeros(3, bool), OPEN_WALLS)
+        first = pushes if first is None else first
+        bodies.push(bounded(pushes.roots, 0.02), np.zeros((3, 2, 2)), np.zeros((3, 2, 2)))
+        shapes, found = _capsules(bodies)
+    assert first is not None and first.depths.max() > 0.05
+    assert pushes.depths.max() < 0.01
+    assert np.abs(bodies.roots[:, :2] - [[0.0, 0.0], [0.02, 0.40], [0.30, 0.2]]).max() < 0.4
+
+
+def test_who_is_fixed_stays_and_the_other_one_makes_all_the_room() -> None:
+    bodies = _people([(0.0, 0.0), (0.0, 0.42)], [0.0, 0.0])
+    shapes, found = _capsules(bodies)
+    pairs, swings = pairs_of(found.places), np.zeros((2, 2), bool)
+    both = body_pushes(shapes, found, pairs, swings, np.array([False, False]), OPEN_WALLS).roots
+    one = body_pushes(shapes, found, pairs, swings, np.array([True, False]), OPEN_WALLS).roots
+    assert (one[0] == 0.0).all()
+    assert one[1] == pytest.approx(2.0 * both[1])
+    assert both[0] == pytest.approx(-both[1]) and both[1, 1] > 0.0
+    none = body_pushes(shapes, found, pairs, swings, np.array([True, True]), OPEN_WALLS)
+    assert not none.roots.any() and not none.feet.any()
+
+
+def test_a_swinging_foot_makes_room_before_the_body_does() -> None:
+    bodies = _people([(0.0, 0.0), (0.0, 0.30)], [0.0, 0.0])
+    found = _capsules(bodies)[1]
+    legs_only = BodyShapes([bodies.space.rig.skeleton])
+    legs_only.trunks[:] = 0.0  # legs alone, or trunks would push as well
+    pairs = pairs_of(found.places)
+    stands = body_pushes(legs_only, found, pairs, np.zeros((2, 2), bool), np.zeros(2, bool), OPEN_WALLS)
+    swings = body_pushes(
+        legs_only, found, pairs, np.array([[True, False], [False, False]]), np.zeros(2, bool), OPEN_WALLS
+    )
+    assert not stands.feet.any() and stands.roots.any()
+    assert swings.feet[0, 0, 1] < 0.0 and not swings.feet[0, 1].any() and not swings.feet[1].any()
+    assert np.abs(swings.roots).max() < np.abs(stands.roots).max()
+
+
+def test_limbs_are_moved_out_of_walls() -> None:
+    walls = WallHash.of(Walls.of_segments([[-3.0, 0.2, 3.0, 0.2]], BOUNDS).segments(), BOUNDS, 1.0)
+    bodies = _people([(0.0, 0.0), (0.0, -2.0)], [0.0, 0.0])
+    shapes, found = _capsules(bodies)
+    pushes = body_pushes(shapes, found, pairs_of(found.places), np.zeros((2, 2), bool), np.zeros(2, bool), walls)
+    assert pushes.roots[0, 1] < -0.02 and not pushes.roots[1].any()
+
+
+def test_footprints_are_not_set_down_on_those_of_others() -> None:
+    prints = np.array([[[0.0, 0.0, 0.0], [0.0, -0.2, 0.0]], [[0.02, 0.05, 0.0], [0.0, 0.6, 0.0]]])
+    places, pairs = np.array([[0.0, -0.1], [0.0, 0.4]]), np.array([[0, 1]])
+    free = np.array([[True, False], [False, False]])
+    moves = print_pushes(prints, places, pairs, free, np.zeros(2, bool), OPEN_WALLS)
+    assert moves[0, 0, 1] < -0.05  # away from the foot that stands there
+    assert not moves[1].any() and not moves[0, 1].any()
+
+
+def test_pushed_bodies_keep_standing_feet_and_take_swinging_ones_along() -> None:
+    bodies = _people([(0.0, 0.0)], [0.0])
+    walks = 0.04 * np.arange(1, 40)
+    for x in walks:
+        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), 1)
+        if (bodies.swings[0] >= 0.0).sum() == 1 and bodies.swings[0].max() > 0.3:
+            break
+    swung = int(bodies.swings[0].argmax())
+    before, roots = bodies.prints(), bodies.roots.copy()
+    bodies.push(np.array([[0.0, 0.02]]), np.full((1, 2, 2), 0.03), np.zeros((1, 2, 2)))
+    moved = bodies.prints() - before
+    assert moved[0, swung, :2] == pytest.approx(0.03) and not moved[0, 1 - swung].any()
+    assert (bodies.roots - roots)[0, :2] == pytest.approx([0.0, 0.02])
+    assert bodies._state.feet[0, FOOT + swung * FOOT_WIDTH + SWUNG] > 0.0
+
+
+def test_trunks_turn_no_farther_than_standing_feet_allow() -> None:
+    bodies = _people([(0.0, 0.0), (3.0, 0.0)], [0.0, 0.0])
+    turned = bodies.turned_as_feet_allow(np.array([2.5, 0.3]), 1.0)
+    assert 0.6 < turned[0] < 1.1
+    assert turned[1] == pytest.approx(0.3)
+    assert bodies.turned_as_feet_allow(np.array([0.9, -0.9]), 0.05) == pytest.approx([0.15, -0.15])  # nor at once
+
+
+def test_part_bodies_is_the_same_in_either_order() -> None:
+    bodies = _people([(0.0, 0.0), (0.1, 0.44)], [0.3, -0.2])
+    shapes, found = _capsules(bodies)
+    out = []
+    for pairs in ([[0, 1]], [[1, 0]]):
+        roots, feet, depths = np.zeros((2, 2)), np.zeros((2, 2, 2)), np.zeros(2)
+        kernels.part_bodies(
+            np.array(pairs), found.places, found.segments, found.kinds, shapes.trunks, shapes.legs, found.extents,
+            np.zeros((2, 2), bool), np.zeros(2, bool), MARGIN, roots, feet, depths,
+        )  # fmt: skip
+        out.append(roots)
+    assert out[0] == pytest.approx(out[1], abs=1e-6)
