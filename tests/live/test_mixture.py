@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from gaitway.live.mixing import rules
 from gaitway.live.mixing.bodies import smooth_paths
 from gaitway.live.mixing.handover import BLEND, HandOvers
 from gaitway.live.mixing.recording import DenseRecord
+from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Obstacle
@@ -77,6 +79,32 @@ def test_bodies_go_on_at_hand_overs(throng: Played) -> None:
     speeds = np.linalg.norm(np.diff(throng.joints, axis=0), axis=-1) / FRAME
     assert speeds.max() < 12.0  # a foot that swings fast in a throng; feet that jumped would be twice as fast
     assert speeds[:, :, 0].max() < 3.0  # the pelvis
+
+
+@pytest.mark.slow
+def test_whole_bodies_stay_apart_in_a_throng(throng: Played) -> None:
+    """Limb by limb, in every frame: trunks, arms and thighs, and feet; bodies that were not parted met by 15 cm."""
+    deep = penetrations(throng.take)
+    assert deep.max() < 0.07
+    assert (deep > 0.01).mean() < 0.005  # of people and frames
+
+
+def penetrations(take: Take) -> FloatArray:
+    """How deep each character is in another at most, frame by frame [m]; (F, N)."""
+    clips = [take.clip(number, 30.0) for number in range(len(take.names))]
+    body, frames = capsule_body(clips[0].skeleton), min(len(clip) for clip in clips)
+    axes = np.stack([capsules(clip, body)[:frames] for clip in clips], axis=1)  # (F, N, C, 2, 3)
+    radii = body.radii[:, None] + body.radii[None]
+    out = np.zeros((frames, len(clips)))
+    t = np.linspace(0.0, 1.0, 5)[:, None]
+    for frame, now in enumerate(axes):
+        points = now[:, :, None, 0] + t * (now[:, :, None, 1] - now[:, :, None, 0])  # (N, C, 5, 3)
+        for one, other in itertools.combinations(range(len(clips)), 2):
+            if np.hypot(*(points[one, 0, 0] - points[other, 0, 0])[:2]) < 1.5:
+                away = np.linalg.norm(points[one][:, None, :, None] - points[other][None, :, None], axis=-1)
+                deep = float((radii - away.min(axis=(2, 3))).max())
+                out[frame, [one, other]] = np.maximum(out[frame, [one, other]], deep)
+    return out
 
 
 @pytest.mark.slow
@@ -237,6 +265,23 @@ def test_a_path_that_goes_on_evenly_is_followed_without_lag() -> None:
         smooth_paths(path, np.array([[k * FRAME * 1.0, 0.0]]), np.array([0.5]), FRAME)
     assert path[0, :2].tolist() == pytest.approx([89 * FRAME, 0.0], abs=1e-6)
     assert path[0, 4] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_feet_are_not_led_under_the_floor_by_a_hand_over() -> None:
+    walk = walker().clips["walk_forward"]
+    skeleton, deepest = walk.skeleton, 0.0
+    for frame in range(0, len(walk) - 12, 3):  # from one part of a stride to another
+        source = walk.root_positions[frame : frame + 1], walk.rotations[frame : frame + 1]
+        target = walk.root_positions[frame + 12 : frame + 13], walk.rotations[frame + 12 : frame + 13]
+        blend = HandOvers(skeleton)
+        blend.begin(np.array([3]), *source, *target)
+        for _ in range(12):
+            blend.go_on(FRAME, np.zeros((1, 6), np.bool_))
+            at, world = forward_kinematics(skeleton, *blend.shown(*target))
+            for point in skeleton.contact_points:
+                there = at[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
+                deepest = max(deepest, -float(there[0, 2]))
+    assert deepest < 0.01
 
 
 def test_a_hand_over_begins_as_shown_ends_as_wanted_and_keeps_feet() -> None:

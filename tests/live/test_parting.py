@@ -132,6 +132,20 @@ def test_pushed_bodies_keep_standing_feet_and_take_swinging_ones_along() -> None
     assert bodies._state.feet[0, FOOT + swung * FOOT_WIDTH + SWUNG] > 0.0
 
 
+def test_footprints_that_are_moved_do_not_cross() -> None:
+    bodies = _people([(0.0, 0.0)], [0.0])
+    for x in 0.04 * np.arange(1, 60):
+        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), 1)
+        if bodies.swings[0, 0] > 0.3:  # the left foot swings
+            break
+    moves = np.zeros((1, 2, 2))
+    other = bodies.prints()[0, 1, :2]
+    moves[0, 0] = other - (0.0, 0.1) - bodies.prints()[0, 0, :2]  # to the right of the right foot
+    moved = bodies.prints()[0, 0, :2] + bodies.uncrossed(moves)[0, 0]
+    assert moved[1] - other[1] == pytest.approx(0.1)
+    assert not bodies.uncrossed(np.zeros((1, 2, 2)))[0, 1].any()  # a foot that stands stays
+
+
 def test_trunks_turn_no_farther_than_standing_feet_allow() -> None:
     bodies = _people([(0.0, 0.0), (3.0, 0.0)], [0.0, 0.0])
     turned = bodies.turned_as_feet_allow(np.array([2.5, 0.3]), 1.0)

@@ -422,7 +422,7 @@ def part_bodies(
         segments: axes of capsules [m]; (N, C, 2, 3).
         bodies: kind of body of each row; (N,).
         trunks: radii of each kind of body without its lower legs, which have 0 [m]; (B, C).
-        legs: radii of the left and of the right lower leg alone, all others have 0 [m]; (B, 2, C).
+        legs: radii of the left and of the right leg alone, all others have 0 [m]; (B, 2, C).
         extents: how far bodies reach from their roots [m]; (N,).
         swings: whether the left and the right foot swing and can be led aside; (N, 2).
         fixed: who cannot be moved; (N,).

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.crowd import _separation_kernels as kernels
 from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.crowd.locomotion.walking import Walk
@@ -104,29 +104,61 @@ def _part_feet(bodies: ThrongBodies, walls: WallHash | None, margin: float) -> i
         bodies.frames, bodies.rows, bodies.roots, bodies.segments, bodies.bodies, bodies.radii, bodies.lower_legs,
         bodies.extents, bodies.lasts, bodies.stepped, margin, pushes,
     )  # fmt: skip
-    bodies.stepped[:] = False  # who is apart now stays apart until it is moved
     if walls is not None:
+        rows = np.flatnonzero(bodies.stepped & _near_walls(bodies, walls))
+        still, depths = np.zeros_like(bodies.roots), np.zeros(len(bodies.roots))
         for k in range(2):
-            pushes[:, k] += _out_of_walls(bodies, bodies.radii_of(bodies.lower_legs[:, k]), walls, margin)
+            radii = bodies.radii_of(bodies.lower_legs[:, k])
+            _push_out_of_walls(bodies, rows, still, radii, walls, margin, pushes[:, k], depths)
+    bodies.stepped[:] = False  # who is apart now stays apart until it is moved
     people, deep = [], 0
-    for number, (walk, rows) in enumerate(zip(bodies.walks, bodies.parts, strict=True)):
-        if pushes[rows].any():
+    for number, (walk, part) in enumerate(zip(bodies.walks, bodies.parts, strict=True)):
+        if pushes[part].any():
             people.append(number)
-            deep += bool(np.hypot(pushes[rows, :, 0], pushes[rows, :, 1]).max() > 0.5 * (margin + _FOOT_BAR))
+            deep += bool(np.hypot(pushes[part, :, 0], pushes[part, :, 1]).max() > 0.5 * (margin + _FOOT_BAR))
             for k, moves in enumerate(bodies.moves[number]):
-                _move_prints(walk, k, pushes[rows, k], moves)
+                _move_prints(walk, k, pushes[part, k], moves)
     bodies.move(people)
     return deep
 
 
-def _out_of_walls(crowd: ThrongBodies, radii: FloatArray, walls: WallHash, margin: float) -> FloatArray:
-    """Return the way that capsules with radii (B, C) must go in every row to be out of walls [m]; (R, 2)."""
-    pushes, depths = np.zeros_like(crowd.roots), np.zeros(len(crowd.roots))
+def _near_walls(crowd: ThrongBodies, walls: WallHash) -> BoolArray:
+    """Return which rows are in cells that have walls; (R,)."""
+    cells = ((crowd.roots - walls.place[:2]) * walls.place[2]).astype(np.int64)
+    cells = np.clip(cells, 0, np.array(walls.shape) - 1)
+    numbers = cells[:, 0] * walls.shape[1] + cells[:, 1]
+    return np.asarray(walls.starts[numbers + 1] > walls.starts[numbers])
+
+
+def _push_out_of_walls(
+    crowd: ThrongBodies, rows: IntArray, shifts: FloatArray, radii: FloatArray, walls: WallHash, margin: float,
+    pushes: FloatArray, depths: FloatArray,
+) -> BoolArray:  # fmt: skip
+    """Add the way that some rows must go to be out of walls [m] to `pushes` (R, 2), and raise `depths` (R,).
+
+    Args:
+        crowd: bodies.
+        rows: which rows; (N,).
+        shifts: how far people were moved [m]; (R, 2).
+        radii: radii of capsules, 0 for those that do not count [m]; (B, C).
+        walls: edges of walls.
+        margin: distance that bodies keep [m].
+        pushes: way to go [m]; (R, 2).
+        depths: how deep each is in something [m]; (R,).
+
+    Returns:
+        Which rows are in walls; (R,).
+    """
+    own, deep = np.zeros((len(rows), 2)), np.zeros(len(rows))
     kernels.part_from_walls(
-        crowd.roots, np.zeros_like(crowd.roots), crowd.segments, crowd.bodies, radii, walls.place,
-        np.array(walls.shape), walls.edges, walls.starts, walls.entries, margin, pushes, depths,
+        crowd.roots[rows], shifts[rows], crowd.segments[rows], crowd.bodies[rows], radii, walls.place,
+        np.array(walls.shape), walls.edges, walls.starts, walls.entries, margin, own, deep,
     )  # fmt: skip
-    return pushes
+    pushes[rows] += own
+    depths[rows] = np.maximum(depths[rows], deep)
+    inside = np.zeros(len(depths), dtype=np.bool_)
+    inside[rows] = deep > 0.0
+    return inside
 
 
 def _move_prints(walk: Walk, foot: int, pushes: FloatArray, moves: FloatArray) -> None:
@@ -189,6 +221,8 @@ def _separated(
     radii = crowd.radii if legs else crowd.radii - crowd.radii_of(crowd.lower_legs.reshape(len(crowd.radii), -1))
     shifts, pushes, depths = np.zeros_like(crowd.roots), np.zeros_like(crowd.roots), np.zeros(len(crowd.roots))
     changed = crowd.fresh.copy()
+    near = np.zeros_like(changed) if walls is None else _near_walls(crowd, walls)
+    inside = np.zeros_like(changed)
     deepest, left, touching = 0.0, 0.0, 0
     for number in range(_ROUNDS + 1):
         kernels.part_people(
@@ -196,32 +230,36 @@ def _separated(
             changed, margin, pushes, depths,
         )  # fmt: skip
         if walls is not None:
-            kernels.part_from_walls(
-                crowd.roots, shifts, crowd.segments, crowd.bodies, radii, walls.place, np.array(walls.shape),
-                walls.edges, walls.starts, walls.entries, margin, pushes, depths,
-            )  # fmt: skip
+            rows = np.flatnonzero(near & (changed | inside))
+            inside = _push_out_of_walls(crowd, rows, shifts, radii, walls, margin, pushes, depths)
         left = max(float(depths.max(initial=0.0)) - margin, 0.0)
         if number == 0:
             deepest, touching = left, int((depths > margin + BAR).sum())
         if number == _ROUNDS or not depths.any():
             break
         changed[:] = False
-        for rows in crowd.parts:
-            if depths[rows].any():
-                wish = shifts[rows] + _STEP * _held(pushes[rows], crowd.fps)
-                moved = _bounded(before[rows] + wish, most) - before[rows]
-                changed[rows] = (np.abs(moved - shifts[rows]) > 1e-6).any(axis=1)
-                shifts[rows] = np.where(changed[rows, None], moved, shifts[rows])
+        for part in crowd.parts:
+            if depths[part].any():
+                wish = shifts[part] + _STEP * _held(pushes[part], crowd.fps)
+                moved = _bounded(before[part] + wish, most) - before[part]
+                changed[part] = (np.abs(moved - shifts[part]) > 1e-6).any(axis=1)
+                shifts[part] = np.where(changed[part, None], moved, shifts[part])
     crowd.fresh[:] = depths > 0.0  # all others are still apart the next time, unless they are moved until then
-    own = tuple(shifts[rows] for rows in crowd.parts)
+    own = tuple(shifts[part] for part in crowd.parts)
     return Separation(shifts=own, deepest=deepest, touching=touching, left=left)
 
 
 def _held(pushes: FloatArray, fps: float) -> FloatArray:
     """Return moves (F, 2) that are held for a while around each push, and are smooth."""
     out = np.zeros_like(pushes)
+    pushed = np.flatnonzero(pushes.any(axis=1))
+    if not len(pushed):
+        return out
+    hold = round(_HOLD_S * fps)
+    reach = hold + int(4.0 * _SOFT_S * fps + 0.5) + 1  # beyond this nothing is moved
+    rows = slice(max(int(pushed[0]) - reach, 0), int(pushed[-1]) + reach + 1)
     for sign in (1.0, -1.0):
-        one_way = np.maximum(sign * pushes, 0.0)
-        longer = scipy.ndimage.maximum_filter1d(one_way, 2 * round(_HOLD_S * fps) + 1, axis=0, mode="nearest")
-        out += sign * scipy.ndimage.gaussian_filter1d(longer, _SOFT_S * fps, axis=0, mode="nearest")
+        one_way = np.maximum(sign * pushes[rows], 0.0)
+        longer = scipy.ndimage.maximum_filter1d(one_way, 2 * hold + 1, axis=0, mode="nearest")
+        out[rows] += sign * scipy.ndimage.gaussian_filter1d(longer, _SOFT_S * fps, axis=0, mode="nearest")
     return out

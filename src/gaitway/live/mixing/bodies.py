@@ -39,6 +39,8 @@ _TURN_RATE = 3.0
 _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 """Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
 
+_FEET_APART, _BESIDE = 0.1, 0.3
+"""Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
 """Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
@@ -149,6 +151,18 @@ class ThrongBodies:
             stands = feet[:, foot + SWUNG] < 0.0
             there, here = feet[:, foot + TO_X : foot + TO_X + 3], feet[:, foot + FROM_X : foot + FROM_X + 3]
             out[:, k] = np.where(stands[:, None], here, there)
+        return out
+
+    def uncrossed(self, moves: FloatArray) -> FloatArray:
+        """Return moves of coming footprints (N, 2, 2) [m] that set no foot down across the other one."""
+        out, heading = moves.copy(), self._state.path[:, 2]
+        prints, aside = self.prints()[..., :2], np.column_stack([-np.sin(heading), np.cos(heading)])
+        for k, sign in enumerate((1.0, -1.0)):
+            apart = prints[:, k] + out[:, k] - prints[:, 1 - k] - out[:, 1 - k]
+            along = np.cos(heading) * apart[:, 0] + np.sin(heading) * apart[:, 1]
+            lack = np.maximum(_FEET_APART - sign * (apart * aside).sum(axis=1), 0.0)
+            lack[(np.abs(along) > _BESIDE) | (self.swings[:, k] < 0.0)] = 0.0
+            out[:, k] += sign * lack[:, None] * aside
         return out
 
     def push(self, roots: FloatArray, feet: FloatArray, prints: FloatArray, threads: int = 1) -> None:

@@ -21,6 +21,8 @@ BLEND = 0.45
 """Time over which the difference of two poses dies away [s]."""
 _SWING = 0.3
 """Time of a swing over which what a foot differs by dies away [s]."""
+_UNDER = 0.002
+"""Depth under the floor from which on a foot is lifted out of it [m]."""
 _LEGS = (LEFT_LEG, RIGHT_LEG)
 _COLUMNS = ("slots", "ages", "roots", "turns", "feet", "foot_turns", "shares")
 
@@ -95,19 +97,38 @@ class HandOvers:
         local = rotations.multiply(rotations.from_rotation_vector(left[:, None, None] * self.turns), turns)
         at, world = forward_kinematics(self.skeleton, roots, turns)
         moved, turned = forward_kinematics(self.skeleton, new_roots, local)
-        share = ease(self.shares)
-        for k, chain in enumerate(_LEGS):
-            hip, knee, ankle = (self.skeleton.roles[role] for role in chain)
-            target = at[:, ankle] + share[:, k, None] * self.feet[:, k]
-            foot = rotations.multiply(
-                rotations.from_rotation_vector(share[:, k, None] * self.foot_turns[:, k]), world[:, ankle]
-            )
-            pole = rotations.rotate(turned[:, hip], pole_direction(self.skeleton, chain))
-            upper, lower = two_bone(
-                moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
-            )
-            set_limb(local, turned, self.skeleton.parents.tolist(), (hip, knee, ankle), (upper, lower, foot))
-        return new_roots, rotations.normalize(local)
+        share, lifts = ease(self.shares), np.zeros((len(roots), 2))
+        for attempt in range(2):
+            for k, chain in enumerate(_LEGS):
+                hip, knee, ankle = (self.skeleton.roles[role] for role in chain)
+                target = at[:, ankle] + share[:, k, None] * self.feet[:, k]
+                target[:, 2] += lifts[:, k]
+                foot = rotations.multiply(
+                    rotations.from_rotation_vector(share[:, k, None] * self.foot_turns[:, k]), world[:, ankle]
+                )
+                pole = rotations.rotate(turned[:, hip], pole_direction(self.skeleton, chain))
+                upper, lower = two_bone(
+                    moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
+                )
+                set_limb(local, turned, self.skeleton.parents.tolist(), (hip, knee, ankle), (upper, lower, foot))
+            local = rotations.normalize(local)
+            if attempt == 0:
+                # two feet that roll in different ways may meet under the floor: they are lifted out of it
+                moved, turned = forward_kinematics(self.skeleton, new_roots, local)
+                lifts = np.maximum(-self._lowest(moved, turned), 0.0)
+                if lifts.max(initial=0.0) < _UNDER:
+                    break
+        return new_roots, local
+
+    def _lowest(self, at: FloatArray, world: FloatArray) -> FloatArray:
+        """Return how high the lowest point of the left and of the right foot is [m] (M, 2), given all joints."""
+        out = np.full((len(at), 2), np.inf)
+        for point in self.skeleton.contact_points:
+            for k, side in enumerate(("left", "right")):
+                if point.name.startswith(side):
+                    there = at[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
+                    out[:, k] = np.minimum(out[:, k], there[:, 2])
+        return out
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""

@@ -22,6 +22,8 @@ from gaitway.live.mixing.bodies import ThrongBodies
 from gaitway.motion.body import capsule_body
 from gaitway.motion.skeleton import Skeleton
 
+LEG = ("hip", *LOWER_LEG)
+"""Names of the capsules of a leg, after the side."""
 NEAR = 1.7
 """People whose roots are farther apart than this do not touch [m]."""
 MARGIN = 0.03
@@ -34,8 +36,6 @@ _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
-_NOWHERE = 1e6
-"""Where footprints are that nobody has to keep clear of [m]."""
 _HEEL, _TOES, _PRINT_RADIUS = -0.02, 0.165, 0.05
 """Where the axis of a footprint begins and ends, ahead of the ankle, and its radius [m]."""
 
@@ -45,7 +45,8 @@ class BodyShapes:
 
     Attributes:
         trunks: radii without those of lower legs, which are 0 [m]; (B, C).
-        legs: radii of the left and of the right lower leg, all others are 0 [m]; (B, 2, C).
+        legs: radii of the left and of the right leg, all others are 0 [m]; (B, 2, C).
+        feet: capsules of the left and of the right foot; (B, 2).
     """
 
     def __init__(self, skeletons: Sequence[Skeleton]) -> None:
@@ -56,9 +57,14 @@ class BodyShapes:
         self.legs: FloatArray = np.zeros((len(self._bodies), 2, most))
         for number, body in enumerate(self._bodies):
             self.trunks[number, : len(body)] = body.radii
-            for k, some in enumerate(limb_capsules(body, LOWER_LEG)):
+            for some in limb_capsules(body, LOWER_LEG):
+                self.trunks[number, [capsule for capsule in some if capsule >= 0]] = 0.0
+            for k, some in enumerate(limb_capsules(body, LEG)):  # a thigh is led aside by its foot, and by the body
                 own = [capsule for capsule in some if capsule >= 0]
-                self.legs[number, k, own], self.trunks[number, own] = body.radii[own], 0.0
+                self.legs[number, k, own] = body.radii[own]
+        self.feet: IntArray = np.array(
+            [[body.names.index(f"{side}_foot") for side in ("left", "right")] for body in self._bodies], np.int64
+        ).reshape(-1, 2)
 
     def posed(self, kinds: IntArray, poses: Sequence[tuple[FloatArray, FloatArray]]) -> BodyCapsules:
         """Return the capsules of people who are sorted by kind (N,), given roots and local rotations of each kind."""
@@ -75,6 +81,12 @@ class BodyShapes:
             segments[rows, : len(body)] = axes
             first += len(roots)
         return BodyCapsules(kinds, segments, places, extents)
+
+    def footprints(self, bodies: BodyCapsules) -> FloatArray:
+        """Return where feet are: x, y of the ankles [m] and direction [rad]; (N, 2, 3)."""
+        own = bodies.segments[np.arange(len(bodies.kinds))[:, None], self.feet[bodies.kinds]].astype(np.float64)
+        way = own[:, :, 1, :2] - own[:, :, 0, :2]
+        return np.concatenate([own[:, :, 0, :2], np.arctan2(way[..., 1], way[..., 0])[..., None]], axis=-1)
 
 
 @lru_cache(maxsize=8)
@@ -141,14 +153,17 @@ def part_throng(
     kinds, firsts = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes[:-1]]).tolist()
     parts = [slice(first, first + len(bodies)) for first, bodies in zip(firsts, throng, strict=True)]
     fixed, swings = np.ones(len(kinds), np.bool_), np.full((len(kinds), 2), -1.0)
-    prints = np.full((len(kinds), 2, 3), _NOWHERE)
-    for rows, bodies in zip(parts, throng, strict=True):
-        fixed[rows], swings[rows], prints[rows] = False, bodies.swings, bodies.prints()
-    swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
     capsules = shapes.posed(kinds, poses)
+    prints = shapes.footprints(capsules)
+    for rows, bodies in zip(parts, throng, strict=True):
+        fixed[rows], swings[rows] = False, bodies.swings
+        prints[rows] = np.where((bodies.swings >= 0.0)[..., None], bodies.prints(), prints[rows])
+    swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
     pairs = pairs_of(capsules.places)
     wish = print_pushes(prints, capsules.places, pairs, free, fixed, walls)
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
+    for rows, bodies in zip(parts, throng, strict=True):
+        moves[rows] = bodies.uncrossed(moves[rows])
     feet, out = np.zeros((len(kinds), 2, 2)), list[FloatArray]()
     for number in range(_LOOKS):
         pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls)
