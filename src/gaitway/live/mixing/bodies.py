@@ -18,6 +18,8 @@ from gaitway.crowd.locomotion._feet_kernels import (
     FROM_YAW,
     HERE,
     STEP_FEET,
+    STEP_LEFT_ARM,
+    STEP_RIGHT_ARM,
     STEP_WIDTH,
     STEP_X,
     STEP_Y,
@@ -102,7 +104,9 @@ class ThrongBodies:
             self.space, places, headings, velocities=speeds, phases=apart.argmin(axis=1) / _PHASES,
             styles=np.zeros(count, np.int64), seed=seed,
         )  # fmt: skip
-        fresh.close[:] = 0.0
+        # people join where others are near; what differs from the pose that they have dies away
+        fresh.lowered[:] = 1.0
+        fresh.steps[:, [STEP_LEFT_ARM, STEP_RIGHT_ARM]] = -1.0
         self._state = _joined(self._state, fresh)
         self.slots = np.concatenate([self.slots, slots])
         self._pose(0.0)
@@ -263,6 +267,15 @@ def smooth_paths(path: FloatArray, places: FloatArray, headings: FloatArray, dt:
         # a critically damped filter of second order: both of its poles are `keep`
         path[:, at] = ahead + (1.0 - keep * keep) * away
         path[:, rate] += (1.0 - keep) ** 2 / dt * away
+
+
+def rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
+    """Return the rows of some numbers among others, -1 for those that are not there; (N,)."""
+    if not len(slots):
+        return np.full(len(wanted), -1)
+    order = np.argsort(slots, kind="stable")
+    rows = order[np.minimum(np.searchsorted(slots[order], wanted), len(slots) - 1)]
+    return np.where(slots[rows] == wanted, rows, -1)
 
 
 def _joined(some: BodyState, more: BodyState) -> BodyState:

@@ -22,10 +22,10 @@ from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import narrow_places
 from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
-from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, smooth_paths
+from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
 from gaitway.live.mixing.kinds import ThrongKind, kind_of
-from gaitway.live.mixing.parting import NEAR, bounded, part_throng
+from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import LiveSimulation
 from gaitway.live.options import Dynamics
@@ -37,6 +37,8 @@ from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.world import World
 
+_ShownRows = tuple[IntArray, FloatArray, FloatArray, BoolArray]
+"""Numbers in the engine, root positions, local rotations, and what of the feet rests."""
 ClipPoses = Callable[[IntArray], tuple[FloatArray, FloatArray]]
 _SIGHT = 3.5
 """Characters on clips matter to the dynamics that are so near to somebody in it [m]."""
@@ -54,9 +56,7 @@ _STRAIGHT = 0.25
 """Largest angle between trunk and way at which people go back to clips [rad]."""
 _DETOUR = 1.3
 """Where special obstacles are, nobody joins whose way on the floor is longer than the one it has by this factor."""
-_REACH, _NEAREST, _LARGEST = 0.6, 0.1, 0.4
-"""Share of the tolerance at which people have arrived, and the range of that [m]."""
-_FAR, _NEAR = 0.95, 0.62
+_FAR, _NEAR = 1.2, 0.75
 """Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _STANDS = 0.12
 """Speed below which somebody stands [m/s]."""
@@ -70,15 +70,15 @@ _SMOOTH = slice(10, 16)
 """Columns of the path that a body follows: x, y [m], velocity [m/s], heading [rad] and its rate [rad/s]."""
 _PUSHED = slice(16, 18)
 """Columns of the velocity at which a body is moved out of the way of others [m/s]."""
-_COLUMNS = 18
+_LOWERED = 18
+"""Column of how far arms are held down, 0 to 1."""
+_COLUMNS = 19
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
 
 
 _TWIST = 0.6
 """Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
-_ROOT_SPEED, _ROOT_RISE = 0.4, 4.0
-"""Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 
 
 class EngineParts(NamedTuple):
@@ -120,7 +120,8 @@ class LiveMixture:
         self._walks: BoolArray = np.zeros(0, np.bool_)
         self._numbers: FloatArray = np.zeros((0, _COLUMNS))
         self._next_look = -np.inf
-        self._shown: list[tuple[IntArray, FloatArray, FloatArray, BoolArray]] = []
+        self._shown: list[_ShownRows] = []
+        self._back: list[_ShownRows] = []
 
     # what one can ask
 
@@ -181,7 +182,7 @@ class LiveMixture:
         if not 0 <= group < len(self._shown) or not len(self._shown[group][0]):
             return np.empty(0, np.int64)
         shown, own_roots, own_turns, _ = self._shown[group]
-        rows = _rows_in(shown, slots)
+        rows = rows_in(shown, slots)
         out = np.flatnonzero(rows >= 0)
         roots[out], turns[out] = own_roots[rows[out]], own_turns[rows[out]]
         if looks is not None and len(out):
@@ -218,7 +219,7 @@ class LiveMixture:
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
             own.follow(simulation.positions, headings, _WARM, headings, 1)
             part_throng(
-                [own], lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
+                [own], [(own.roots, own.turns)], lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
                 [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, simulation.walls_now(), _WARM,
             )  # fmt: skip
 
@@ -259,7 +260,7 @@ class LiveMixture:
         if simulation is None or not len(own):
             return
         rows, numbers = simulation.rows_of(own), parts.crowd.value.numbers[own]
-        goals, reaches = numbers[:, [playing.GOAL_X, playing.GOAL_Y]], _reaches(numbers[:, playing.TOLERANCE])
+        goals, reaches = numbers[:, [playing.GOAL_X, playing.GOAL_Y]], rules.reaches(numbers[:, playing.TOLERANCE])
         floor = np.isfinite(simulation.ways(simulation.positions[rows], goals, reaches))
         simulation.aim(rows[floor], goals[floor], reaches[floor])
         simulation.stop(rows[~floor])
@@ -306,7 +307,8 @@ class LiveMixture:
         if parts.time >= self._next_look - 1e-9:
             self._next_look = parts.time + rules.LOOK_EVERY
             self._look(parts, there, clip_poses)
-        self._show(parts, clip_poses)
+        self._recall(parts, clip_poses)
+        self._show()
         self._part(parts, there, clip_poses, dt)
         self._keep(parts, self.walkers)
         self._note(parts)
@@ -370,7 +372,8 @@ class LiveMixture:
             joints = {k: len(bodies.space.rig.skeleton) for k, bodies in enumerate(self._bodies)}
             self.record.restore(those("record_"), joints)
         self._keep(parts, self.walkers)
-        self._show(parts, clip_poses)
+        self._recall(parts, clip_poses)
+        self._show()
 
     # inside
 
@@ -427,7 +430,7 @@ class LiveMixture:
         simulation.time = time
         places, headings = numbers[slots][:, [_X, _Y]], numbers[slots, _HEADING]
         goals = crowd.numbers[slots][:, [playing.GOAL_X, playing.GOAL_Y]]
-        reaches = _reaches(crowd.numbers[slots, playing.TOLERANCE])
+        reaches = rules.reaches(crowd.numbers[slots, playing.TOLERANCE])
         there = crowd.counts[slots, playing.STATUS] == playing.THERE
         ways = simulation.ways(places, goals, reaches)
         fine = np.isfinite(ways) | there
@@ -467,7 +470,7 @@ class LiveMixture:
         self._walks[slots] = True
         still = np.zeros((len(slots), 1))
         numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
-        numbers[slots, _PUSHED] = 0.0
+        numbers[slots, _PUSHED], numbers[slots, _LOWERED] = 0.0, 1.0
         numbers[slots, _NO_FLOOR], numbers[slots, _JOINED] = 0.0, time
         numbers[slots, _OPEN_SINCE] = np.inf
         for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
@@ -510,11 +513,8 @@ class LiveMixture:
         rows = simulation.rows_of(walkers)
         places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
         present = simulation.present
-        lowered, here = np.zeros(len(places)), np.flatnonzero(present)
-        if len(here) > 1:
-            away = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
-            lowered[here] = np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0)
-        lowered[here] = np.maximum(lowered[here], narrow_places(places[here], headings[here], simulation.walls))
+        if parts.time >= self._next_look - 1e-9:
+            self._look_at_arms(np.flatnonzero(present), places, headings)
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= _MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
@@ -522,7 +522,7 @@ class LiveMixture:
             path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt)
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
-            bodies.follow(path[:, :2], path[:, 4], dt, lowered[own], threads)
+            bodies.follow(path[:, :2], path[:, 4], dt, numbers[bodies.slots, _LOWERED], threads)
         simulation.face(rows, headings[rows])
         numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
@@ -533,6 +533,22 @@ class LiveMixture:
         arrived &= numbers[walkers, _NO_FLOOR] == 0.0
         crowd.counts[walkers[arrived], playing.STATUS] = playing.THERE
         parts.live.value.tally[playing.ARRIVALS] += int(arrived.sum())
+
+    def _look_at_arms(self, here: IntArray, places: FloatArray, headings: FloatArray) -> None:
+        """Note how far arms are held down: where others, or walls, are near.
+
+        Args:
+            here: rows of the dynamics; (M,).
+            places: where all rows are [m]; (N, 2).
+            headings: which way they face [rad]; (N,).
+        """
+        simulation = self._simulation
+        assert simulation is not None
+        lowered = narrow_places(places[here], headings[here], simulation.walls)
+        if len(here) > 1:
+            away = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
+            lowered = np.maximum(lowered, np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0))
+        self._numbers[simulation.slots[here], _LOWERED] = lowered
 
     def _keep(self, parts: EngineParts, walkers: IntArray) -> None:
         """Reserve where people in the dynamics are and will soon be."""
@@ -652,7 +668,7 @@ class LiveMixture:
         """Let the differences of earlier hand-overs die away."""
         for bodies, blend in zip(self._bodies, self._blends, strict=True):
             if len(blend.slots):
-                rows = _rows_in(bodies.slots, blend.slots)
+                rows = rows_in(bodies.slots, blend.slots)
                 inside = rows >= 0
                 down = np.zeros((len(rows), 6), np.bool_)
                 down[inside] = bodies.down[rows[inside]]
@@ -660,19 +676,26 @@ class LiveMixture:
                 blend.go_on(dt, down)
                 blend.over()
 
-    def _show(self, parts: EngineParts, clip_poses: ClipPoses) -> None:
+    def _recall(self, parts: EngineParts, clip_poses: ClipPoses) -> None:
+        """Look up the clips of those who have left the throng lately."""
+        self._back = []
+        for bodies, blend in zip(self._bodies, self._blends, strict=True):
+            back = blend.slots[~np.isin(blend.slots, bodies.slots)]
+            joints = len(bodies.space.rig.skeleton)
+            poses = clip_poses(back) if len(back) else (np.empty((0, 3)), np.empty((0, joints, 4)))
+            self._back.append((back, *poses, self._clip_contacts(parts, back)))
+
+    def _show(self) -> None:
         """Work out what is shown of people in the throng, and of those who have left it lately."""
         self._shown = []
-        for bodies, blend in zip(self._bodies, self._blends, strict=True):
+        for bodies, blend, back in zip(self._bodies, self._blends, self._back, strict=True):
             slots, roots, turns, down = bodies.slots, bodies.roots, bodies.turns, bodies.down
-            back = blend.slots[~np.isin(blend.slots, slots)]
-            if len(back):
-                clip_root, clip_turn = clip_poses(back)
-                slots = np.concatenate([slots, back])
-                roots, turns = np.concatenate([roots, clip_root]), np.concatenate([turns, clip_turn])
-                down = np.concatenate([down, self._clip_contacts(parts, back)])
+            if len(back[0]):
+                slots, roots, turns, down = (
+                    np.concatenate(some) for some in zip((slots, roots, turns, down), back, strict=True)
+                )
             if len(blend.slots):
-                rows = _rows_in(slots, blend.slots)
+                rows = rows_in(slots, blend.slots)
                 some_roots, some_turns = blend.shown(roots[rows], turns[rows])
                 roots, turns, down = roots.copy(), turns.copy(), down.copy()
                 roots[rows], turns[rows] = some_roots, some_turns
@@ -686,33 +709,23 @@ class LiveMixture:
             return
 
         def shown() -> list[tuple[FloatArray, FloatArray]]:
-            self._show(parts, clip_poses)
+            self._show()
             return [(roots, turns) for _, roots, turns, _ in self._shown]
 
-        others = self._clips_near(parts, there, clip_poses)
+        others, walls = self._clips_near(parts, there, clip_poses), simulation.walls_now()
+        first = [(roots, turns) for _, roots, turns, _ in self._shown]
         moves = part_throng(
-            self._bodies,
-            shown,
-            others,
-            lambda slots, wishes: self._pushed(slots, wishes, dt),
-            simulation.walls_now(),
-            dt,
+            self._bodies, first, shown, others, lambda who, wishes: self._pushed(who, wishes, dt), walls, dt
         )
         for bodies, roots in zip(self._bodies, moves, strict=True):
             self._numbers[bodies.slots[:, None], [_X, _Y]] += roots
             simulation.nudge(simulation.rows_of(bodies.slots), roots)
 
     def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
-        """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]: without jerks."""
-        numbers = self._numbers
-        before, path = numbers[slots, _PUSHED], numbers[slots, _SMOOTH]
-        now = before + bounded(bounded(wishes / dt, _ROOT_SPEED) - before, _ROOT_RISE * dt)
-        size = np.maximum(np.hypot(*wishes.T), 1e-12)
-        out = wishes / size[:, None]
-        against = np.clip(-(path[:, 2:4] * out).sum(axis=1), 0.0, _ROOT_RISE * dt)  # they go no farther that way
-        path[:, :2] += now * dt
-        path[:, 2:4] += against[:, None] * out
-        numbers[slots, _PUSHED], numbers[slots, _SMOOTH] = now, path
+        """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
+        before, path = self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH]
+        now = pushed_softly(before, path, wishes, dt)
+        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = now, path
         return np.asarray(now * dt)
 
     def _clips_near(
@@ -758,7 +771,7 @@ class LiveMixture:
         rows = np.flatnonzero(np.isin(blend.slots, slots))
         if not len(rows):
             return roots, turns
-        at = _rows_in(slots, blend.slots[rows])
+        at = rows_in(slots, blend.slots[rows])
         all_roots, all_turns = (
             np.tile(roots[at[0]], (len(blend.slots), 1)),
             np.tile(turns[at[0]], (len(blend.slots), 1, 1)),
@@ -776,17 +789,3 @@ class LiveMixture:
         lives = parts.crowd.value.counts[:, playing.LIFE]
         for group, (slots, roots, turns, down) in enumerate(self._shown):
             self.record.note(parts.time, group, np.column_stack([slots, lives[slots]]), roots, turns, down)
-
-
-def _reaches(tolerances: FloatArray) -> FloatArray:
-    """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
-    return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
-
-
-def _rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
-    """Return the rows of some numbers among others, -1 for those that are not there; (N,)."""
-    if not len(slots):
-        return np.full(len(wanted), -1)
-    order = np.argsort(slots, kind="stable")
-    rows = order[np.minimum(np.searchsorted(slots[order], wanted), len(slots) - 1)]
-    return np.where(slots[rows] == wanted, rows, -1)

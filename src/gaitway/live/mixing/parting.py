@@ -30,10 +30,12 @@ MARGIN = 0.03
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
-_LOOKS = 3
+_LOOKS = 2
 """Number of times that limbs are looked at in a step."""
 _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
+_ROOT_SPEED, _ROOT_RISE = 0.4, 4.0
+"""Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _HEEL, _TOES, _PRINT_RADIUS = -0.02, 0.165, 0.05
@@ -128,6 +130,7 @@ Poses = tuple[FloatArray, FloatArray]
 
 def part_throng(
     throng: Sequence[ThrongBodies],
+    first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
     pushed: Callable[[IntArray, FloatArray], FloatArray],
@@ -138,7 +141,8 @@ def part_throng(
 
     Args:
         throng: bodies, by skeleton.
-        shown: returns what is shown of them now, and behind them of others who cannot be moved, by skeleton.
+        first: what is shown of them, and behind them of others who cannot be moved, by skeleton.
+        shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
         pushed: returns how far roots of some people are moved, given how far they should be (N, 2) [m].
         walls: edges of walls.
@@ -148,10 +152,10 @@ def part_throng(
         How far roots were moved [m]; (N, 2) for each skeleton.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
-    poses = _joined(shown(), others)
+    poses = _joined(first, others)
     sizes = [len(roots) for roots, _ in poses]
     kinds, firsts = np.repeat(np.arange(len(sizes)), sizes), np.cumsum([0, *sizes[:-1]]).tolist()
-    parts = [slice(first, first + len(bodies)) for first, bodies in zip(firsts, throng, strict=True)]
+    parts = [slice(low, low + len(bodies)) for low, bodies in zip(firsts, throng, strict=True)]
     fixed, swings = np.ones(len(kinds), np.bool_), np.full((len(kinds), 2), -1.0)
     capsules = shapes.posed(kinds, poses)
     prints = shapes.footprints(capsules)
@@ -175,10 +179,10 @@ def part_throng(
             if len(bodies):
                 bodies.push(roots if number == 0 else np.zeros_like(roots), more[rows], moves[rows])
         moves = np.zeros_like(moves)
-        poses = _joined(shown(), others)
-        if not (pushes.depths[~fixed] > 0.0).any():
+        now = shown()
+        if number + 1 == _LOOKS or not (pushes.depths[~fixed] > -MARGIN).any():
             break
-        capsules = shapes.posed(kinds, poses)
+        capsules = shapes.posed(kinds, _joined(now, others))
     return out
 
 
@@ -264,3 +268,21 @@ def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:
     """Return moves (..., 2) none of which is longer than a length, or one for each (...) [m]."""
     size = np.hypot(moves[..., 0], moves[..., 1])
     return np.asarray(moves * np.minimum(most / np.maximum(size, 1e-12), 1.0)[..., None])
+
+
+def pushed_softly(pushed: FloatArray, path: FloatArray, wishes: FloatArray, dt: float) -> FloatArray:
+    """Return the velocities at which bodies are moved out of the way of others [m/s] (N, 2), without jerks.
+
+    Args:
+        pushed: velocities at which they were moved until now [m/s]; (N, 2).
+        path: paths that bodies follow: x, y [m] and velocity [m/s] come first; (N, 4 or more). They are moved, and go
+            no farther into what is in the way.
+        wishes: how far bodies should be moved [m]; (N, 2).
+        dt: time of the step [s].
+    """
+    now = pushed + bounded(bounded(wishes / dt, _ROOT_SPEED) - pushed, _ROOT_RISE * dt)
+    out = wishes / np.maximum(np.hypot(wishes[:, 0], wishes[:, 1]), 1e-12)[:, None]
+    against = np.clip(-(path[:, 2:4] * out).sum(axis=1), 0.0, _ROOT_RISE * dt)
+    path[:, :2] += now * dt
+    path[:, 2:4] += against[:, None] * out
+    return np.asarray(now)

@@ -25,6 +25,9 @@ failures also if others stand there. Who is near its goal has arrived before tha
 PRESSED = 1.0
 """Time for which somebody is held up by one who stands on clips until that one joins and gives way [s]."""
 
+_REACH, _NEAREST, _LARGEST = 0.6, 0.1, 0.4
+"""Share of the tolerance at which people have arrived, and the range of that [m]."""
+
 
 class ThrongLook(NamedTuple):
     """What people have around them; (N,) each."""
@@ -79,3 +82,8 @@ def joins(seen: ThrongLook, fails: IntArray) -> BoolArray:
 def is_open(seen: ThrongLook) -> BoolArray:
     """Return who in the dynamics has room around; (N,)."""
     return np.asarray((seen.density <= OPEN) & (seen.nearest > BESIDE + 0.4))
+
+
+def reaches(tolerances: FloatArray) -> FloatArray:
+    """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
+    return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
