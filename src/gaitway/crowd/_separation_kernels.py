@@ -464,7 +464,7 @@ def part_bodies(
                     if there:
                         feet[j, m - 1, 0] -= part * deep * x
                         feet[j, m - 1, 1] -= part * deep * y
-                share = deep if k == 0 and m == 0 else (0.3 if here or there else 0.6) * deep
+                share = 0.3 * deep if here or there else deep
                 x, y = _towards(nx, ny, wx, wy)
                 pushes[i, 0] += own * share * x
                 pushes[i, 1] += own * share * y

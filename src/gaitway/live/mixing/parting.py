@@ -30,14 +30,18 @@ MARGIN = 0.03
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
-_LOOKS = 2
+_LOOKS = 3
 """Number of times that limbs are looked at in a step."""
 _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
-_ROOT_SPEED, _ROOT_RISE = 0.4, 4.0
+_ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
+_NOWHERE = 1e6
+"""Where footprints are that are not known [m]."""
+_WALLS_COUNT = 3.0
+"""How much more walls count than people, who can make room."""
 _HEEL, _TOES, _PRINT_RADIUS = -0.02, 0.165, 0.05
 """Where the axis of a footprint begins and ends, ahead of the ankle, and its radius [m]."""
 
@@ -48,7 +52,7 @@ class BodyShapes:
     Attributes:
         trunks: radii without those of lower legs, which are 0 [m]; (B, C).
         legs: radii of the left and of the right leg, all others are 0 [m]; (B, 2, C).
-        feet: capsules of the left and of the right foot; (B, 2).
+        feet: capsules of the left and of the right foot, -1 for none; (B, 2).
     """
 
     def __init__(self, skeletons: Sequence[Skeleton]) -> None:
@@ -64,9 +68,8 @@ class BodyShapes:
             for k, some in enumerate(limb_capsules(body, LEG)):  # a thigh is led aside by its foot, and by the body
                 own = [capsule for capsule in some if capsule >= 0]
                 self.legs[number, k, own] = body.radii[own]
-        self.feet: IntArray = np.array(
-            [[body.names.index(f"{side}_foot") for side in ("left", "right")] for body in self._bodies], np.int64
-        ).reshape(-1, 2)
+        feet = [[some[0] for some in limb_capsules(body, ("foot",))] for body in self._bodies]
+        self.feet: IntArray = np.array(feet, np.int64).reshape(-1, 2)
 
     def posed(self, kinds: IntArray, poses: Sequence[tuple[FloatArray, FloatArray]]) -> BodyCapsules:
         """Return the capsules of people who are sorted by kind (N,), given roots and local rotations of each kind."""
@@ -85,10 +88,12 @@ class BodyShapes:
         return BodyCapsules(kinds, segments, places, extents)
 
     def footprints(self, bodies: BodyCapsules) -> FloatArray:
-        """Return where feet are: x, y of the ankles [m] and direction [rad]; (N, 2, 3)."""
-        own = bodies.segments[np.arange(len(bodies.kinds))[:, None], self.feet[bodies.kinds]].astype(np.float64)
+        """Return where feet are, far away if they are not known: x, y of the ankles [m], direction [rad]; (N, 2, 3)."""
+        feet = self.feet[bodies.kinds]
+        own = bodies.segments[np.arange(len(feet))[:, None], feet].astype(np.float64)
         way = own[:, :, 1, :2] - own[:, :, 0, :2]
-        return np.concatenate([own[:, :, 0, :2], np.arctan2(way[..., 1], way[..., 0])[..., None]], axis=-1)
+        out = np.concatenate([own[:, :, 0, :2], np.arctan2(way[..., 1], way[..., 0])[..., None]], axis=-1)
+        return np.where(feet[..., None] < 0, _NOWHERE, out)
 
 
 @lru_cache(maxsize=8)
@@ -256,7 +261,7 @@ def _pushes(
             walls.place, shape, walls.edges, walls.starts, walls.entries, margin, pushes, depths,
         )  # fmt: skip
         if part == 0:
-            roots += pushes
+            roots += _WALLS_COUNT * pushes
         else:  # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
             feet[:, part - 1] += pushes
             roots += np.where(swings[:, [part - 1]], 0.0, 0.5 * pushes)

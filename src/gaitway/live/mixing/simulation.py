@@ -15,13 +15,13 @@ from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation
 from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.47, 0.27)
+BODY = CrowdBody(0.48, 0.285)
 """Outline of people, with arms and a little room around the trunk."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
-_AGILITY = 2.5
+_AGILITY = 2.0
 """Greatest acceleration of people [m/s2]. Bodies have to follow."""
 _HELD_BACK = 0.1
 """Greatest change of a velocity by somebody who is in the way, in a step [m/s]."""
