@@ -18,8 +18,6 @@ from gaitway.crowd.locomotion._feet_kernels import (
     FROM_YAW,
     HERE,
     STEP_FEET,
-    STEP_LEFT_ARM,
-    STEP_RIGHT_ARM,
     STEP_WIDTH,
     STEP_X,
     STEP_Y,
@@ -104,9 +102,6 @@ class ThrongBodies:
             self.space, places, headings, velocities=speeds, phases=apart.argmin(axis=1) / _PHASES,
             styles=np.zeros(count, np.int64), seed=seed,
         )  # fmt: skip
-        # people join where others are near; what differs from the pose that they have dies away
-        fresh.lowered[:] = 1.0
-        fresh.steps[:, [STEP_LEFT_ARM, STEP_RIGHT_ARM]] = -1.0
         self._state = _joined(self._state, fresh)
         self.slots = np.concatenate([self.slots, slots])
         self._pose(0.0)

@@ -40,8 +40,6 @@ _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
 """Where footprints are that are not known [m]."""
-_WALLS_COUNT = 3.0
-"""How much more walls count than people, who can make room."""
 _HEEL, _TOES, _PRINT_RADIUS = -0.02, 0.165, 0.05
 """Where the axis of a footprint begins and ends, ahead of the ankle, and its radius [m]."""
 
@@ -261,7 +259,7 @@ def _pushes(
             walls.place, shape, walls.edges, walls.starts, walls.entries, margin, pushes, depths,
         )  # fmt: skip
         if part == 0:
-            roots += _WALLS_COUNT * pushes
+            roots += pushes
         else:  # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
             feet[:, part - 1] += pushes
             roots += np.where(swings[:, [part - 1]], 0.0, 0.5 * pushes)
