@@ -50,7 +50,7 @@ BANDS = (
         source="captured people do not change their gait unless asked to",
     ),
     NaturalBand(
-        name="speed", title="speed while moving", unit="m/s", low=FREE_SPEED - 0.05, high=FREE_SPEED + 0.05,
+        name="speed", title="speed on the way", unit="m/s", low=FREE_SPEED - 0.05, high=FREE_SPEED + 0.05,
         source=_WEIDMANN,
     ),
     NaturalBand(

@@ -1,6 +1,7 @@
 """The way of a character on the ground: its speed, its stops, and how much it turns.
 
-Roots swing with every step, so they are smoothed first: with 0.3 s for speeds and stops, with 0.5 s for turning.
+Roots swing with every step, so they are smoothed first: with 0.3 s for speeds and stops, with 0.5 s for turning. Who
+walks slowly swings slowly, so for turning the filter is as much longer as the stride is than a usual one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import binary_erosion, gaussian_filter1d
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.contacts import stances
@@ -22,6 +23,8 @@ JOGGING = 2.0
 """Speed above which it jogs [m/s]."""
 _SPEED_SIGMA, _TURN_SIGMA = 0.3, 0.5
 """Standard deviations of the two filters [s]."""
+STRIDE = 1.1
+"""Time of two steps at a usual speed [s]; in it the filter for turning leaves 0.3 degrees a metre of the swing."""
 _STILL, _STILL_TIME = 0.2, 0.3
 """A stop is slower than this [m/s] for at least this long [s]."""
 SHORT_STOP = 1.0
@@ -30,6 +33,8 @@ _SWITCH = 0.3
 """A change of gait passes the limit by this much on both sides [m/s]."""
 _GAIT = 0.8
 """Least time of a gait [s]."""
+_SETTING_OFF = 1.2
+"""Time in which a character sets off, or stops [s]."""
 STRAIGHT = 12.0
 """Greatest change of direction of a straight way [deg/s]."""
 _HOOK = 2.5
@@ -43,7 +48,7 @@ class Way:
     speed: FloatArray
     """Speed of the root, smoothed over 0.3 s [m/s]; (F,)."""
     places: FloatArray
-    """Root on the ground, smoothed over 0.5 s [m]; (F, 2)."""
+    """Root on the ground, smoothed over 0.5 s or almost half a stride [m]; (F, 2)."""
     moving: BoolArray
     """Whether it moves; (F,)."""
 
@@ -53,17 +58,27 @@ class Way:
         return bool(self.moving.sum() > RATE)
 
 
-def way_of(roots: FloatArray) -> Way:
-    """Return the way of roots (F, 2 or 3) [m] at 30 Hz."""
+def way_of(roots: FloatArray, stride: float = STRIDE) -> Way:
+    """Return the way of roots (F, 2 or 3) [m] at 30 Hz.
+
+    Args:
+        roots: the roots.
+        stride: time of two steps [s]; the swing of slower walkers is not taken for turning.
+    """
     roots = np.asarray(roots, dtype=float)[:, :2]
     fast = _smoothed(roots, _SPEED_SIGMA)
     speed = np.linalg.norm(np.gradient(fast, axis=0), axis=1) * RATE if len(roots) > 1 else np.zeros(len(roots))
-    return Way(speed, _smoothed(roots, _TURN_SIGMA), speed > MOVING)
+    return Way(speed, _smoothed(roots, _TURN_SIGMA * max(stride / STRIDE, 1.0)), speed > MOVING)
 
 
 def mean_speed(way: Way) -> float:
-    """Return the mean speed while moving [m/s]."""
-    return float(way.speed[way.moving].mean()) if way.moved else np.nan
+    """Return the mean speed on the way [m/s].
+
+    Nobody is free to walk as fast as one likes while one sets off or stops, so that these moments are left out, unless
+    there are no others.
+    """
+    on = binary_erosion(way.moving, iterations=round(_SETTING_OFF * RATE), border_value=1)
+    return float(way.speed[on if on.sum() > RATE else way.moving].mean()) if way.moved else np.nan
 
 
 def jogging_share(way: Way) -> float:
