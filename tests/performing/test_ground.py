@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gaitway.audit import audit_take
 from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
 from gaitway.motion.legs import legs_of
@@ -61,6 +62,25 @@ def test_walkers_on_slopes_pass_the_audit(person: Library, degrees: float) -> No
     take = plans_to_take(world, across(person, WALK, [0.0, 70.0, 180.0]))
     assert [layer.name for layer in take.layers] == [LAYER] * 3
     assert_audited(take, world)
+
+
+def test_toes_of_a_short_step_on_a_slope_do_not_snap() -> None:
+    """They come back from the push-off faster than in other steps, and bend farther on a slope."""
+    steps = ["start_walk", *["walk_forward"] * 3, "walk_short", "stop_walk"]
+    library, world = load_cast("person", behaviors=["stand", "wait", *dict.fromkeys(steps)]), slope(12.0)
+    level = plans_to_take(World(BOUNDS), across(library, steps, [0.0]))
+    take = plans_to_take(world, across(library, steps, [0.0, 70.0, 180.0]))
+    assert_audited(take, world)
+    toes = [library.skeleton.require(f"{side}_toe")[0] for side in ("left", "right")]
+    for c in range(len(take)):
+        assert sudden(take, c, toes) < 0.9 * sudden(level, 0, toes)
+
+
+def sudden(take: Take, character: int, joints: list[int]) -> float:
+    """Return the greatest change of the turn of some joints from frame to frame [rad]."""
+    own = take.clip(character, 30.0).rotations[:, joints]
+    turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(own[:-1]), own[1:]))
+    return float(np.linalg.norm(np.diff(turns, axis=0), axis=-1).max())
 
 
 def test_joggers_on_slopes_pass_the_audit(person: Library) -> None:

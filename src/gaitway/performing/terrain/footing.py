@@ -14,6 +14,7 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import FootPlan, bridge
@@ -50,6 +51,8 @@ _RIDE_S = 0.08
 """Time constant with which a foot in the air follows the ground under it [s]."""
 _LIFT_S = 0.10
 """Time over which a foot is lifted above the ground and lowered again [s]."""
+_TOES_S = 0.04
+"""Time constant with which toes in the air come back from the push-off [s]."""
 _BENT = 0.06
 """Lowering of the root beyond which knees and ankles are bent much [m]."""
 _HEEL_UP = 0.035
@@ -212,8 +215,38 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     tilt = rotations.from_rotation_vector(turn)
     toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
     toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
-    plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
+    foot = rotations.multiply(tilt, world_turns[:, ankle])
+    if toes is not None:
+        toes = _calm_toes(foot, toes, flags, fps)
+    plan = FootPlan(at + shift, foot, toes, planted)
     return _TerrainFoot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
+
+
+def _calm_toes(foot: FloatArray, toes: FloatArray, rests: BoolArray, fps: float) -> FloatArray:
+    """Return the rotations of toes (F, 4), which come back more slowly once they are in the air.
+
+    On a slope toes bend farther before they leave the ground. They would snap back as fast as on a level floor.
+
+    Args:
+        foot: rotations of the foot; (F, 4).
+        toes: rotations of its toes; (F, 4).
+        rests: which points of the sole rest; (F, P).
+        fps: frames in a second.
+    """
+    own = rotations.multiply(rotations.conjugate(foot), toes)
+    own *= np.where(own[:, :1] < 0.0, -1.0, 1.0)
+    share = 1.0 - np.exp(-1.0 / (_TOES_S * fps))
+    for start, stop in stances(~rests.any(axis=1)):
+        first = max(start - 1, 0)
+        part = own[first:stop]
+        late = np.array(part)
+        for k in range(1, len(part)):
+            slow = late[k - 1] + share * (part[k] - late[k - 1])
+            if np.abs(slow[1:]).max() > np.abs(part[k, 1:]).max():  # they come back, and do not bend any farther
+                late[k] = slow
+        left = ease((stop - np.arange(first, stop)) / (5.0 * _TOES_S * fps))[:, None]  # it lands as it did
+        own[first:stop] = left * late + (1.0 - left) * part
+    return rotations.multiply(foot, rotations.normalize(own))
 
 
 def settled(planted: BoolArray, fps: float) -> BoolArray:
