@@ -12,6 +12,7 @@ from gaitway.audit import audit_take
 from gaitway.behavior.crowd import plan_crowd
 from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
+from gaitway.library.standing import standing_behaviors
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
 from gaitway.performing.synthesis import Performer, plans_to_take
@@ -134,6 +135,65 @@ def test_a_way_ends_in_a_straight_line_without_steps_to_the_side() -> None:
     traffic.add_standing(bob, placed_discs((x, y, 0.0), [(0.0, 0.0, 0.1)]), plan.end_time + 5.0)
     careful = relaxed(prepared, traffic, plan, footworks, name="ann", goal=goal, tolerance=0.5)
     assert np.hypot(*np.subtract(careful.plan.end_pose[:2], (x, y))) > 0.2
+
+
+def test_a_step_that_only_just_reaches_the_goal_is_left_out() -> None:
+    scene = place()
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "step_front"]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk = ["start_walk", "walk_forward", "walk_forward", "stop_walk"]
+    plan = plan_of(prepared.library, [*walk, "step_front"])
+    stop, end = np.array(plan.steps[-1].pose[:2]), np.array(plan.end_pose[:2])
+    goal = end + 0.4 * (end - stop) / np.hypot(*(end - stop))  # half a metre on: the stop alone is not near enough
+    drawn = relaxed(
+        prepared, traffic, plan, Footworks(prepared.library), name="ann", goal=(goal[0], goal[1]), tolerance=0.5
+    )
+    assert np.hypot(*(stop - goal)) > 0.6
+    assert [step.behavior for step in drawn.plan.steps] == walk
+    assert np.hypot(*np.subtract(drawn.plan.end_pose[:2], goal)) <= 0.5
+
+
+def test_a_way_is_never_cut_off_where_nobody_can_stand() -> None:
+    scene = place()
+    aside = ["start_side_right", "side_right_walk", "side_right_walk", "stop_side_right"]
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), *dict.fromkeys(aside)]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    library = prepared.library
+    for walk in ([], ["start_walk", "walk_forward", "stop_walk"]):
+        for end in range(1, len(aside)):  # single steps ahead in a sideways walk seem to lead on
+            plan = plan_of(library, [*walk, *aside])
+            x, y, _ = plan.steps[len(walk) + end].pose
+            straight = relaxed(
+                prepared, traffic, plan, Footworks(library), name="ann", goal=(x, y), tolerance=0.5
+            )  # fmt: skip
+            last = library.graph[straight.plan.steps[-1].behavior].end
+            assert standing_behaviors(library, last), straight.plan.behaviors
+
+
+def test_nobody_takes_single_steps_before_setting_off() -> None:
+    scene = place()
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "step_left"]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk = ["start_walk", *["walk_forward"] * 4, "stop_walk"]
+    plan = plan_of(prepared.library, ["step_left", *walk])
+    footworks = Footworks(prepared.library)
+    straight = relaxed(prepared, traffic, plan, footworks, name="ann", goal=plan.end_pose[:2], tolerance=0.1)
+    assert list(straight.plan.behaviors) == walk
+    assert straight.plan.steps[0].pose == pytest.approx(plan.steps[0].pose, abs=1e-9)
+    assert straight.plan.steps[0].time == plan.steps[1].time and straight.plan.end_time == plan.end_time
+    assert np.hypot(*np.subtract(straight.plan.end_pose[:2], plan.end_pose[:2])) <= 0.1
+    assert turned(straight.plan) < 20.0
+    who = Performer("ann", prepared.library, (0.0, 0.0, 0.0), straight.plan, clips=straight.clips())
+    report = audit_take(plans_to_take(scene.world, [who]), scene.world)
+    assert report.ok, report
+    assert straight.swept is not None
+    meets = Traffic(prepared.fields.kinds)
+    meets.add_swept(meets.enroll("ann"), straight.swept)  # others know that it stands there until it sets off
+    assert meets.comer(placed_discs((0.0, 0.0, 0.0), [(0.0, 0.0, 0.1)]), 0.0) is not None
+    bob = traffic.enroll("bob")  # who comes by the start in the meantime is made way for, as planned
+    traffic.add_standing(bob, placed_discs((-0.05, -0.3, 0.0), [(0.0, 0.0, 0.1)]), 0.5 * plan.steps[1].time, 60.0)
+    careful = relaxed(prepared, traffic, plan, footworks, name="ann", goal=plan.end_pose[:2], tolerance=0.1)
+    assert careful.plan.behaviors[0] == "step_left"
 
 
 def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:

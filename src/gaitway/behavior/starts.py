@@ -34,9 +34,9 @@ _GOLDEN = 0.618_033_988_75
 """Step of a sequence whose first members, however many, are spread evenly between 0 and 1."""
 _SPEED_STEP = 0.05
 """Own speeds are multiples of this share, so that characters share what is prepared for a speed."""
-_MEAN_SPEED = 1.05
+_MEAN_SPEED = 1.07
 """Mean of own speeds: starts, turns and stops take time, so that people are a little faster than on the whole."""
-_FARTHEST = 1.6
+_FARTHEST = 2.0
 """Greatest difference of an own speed from the mean, in standard deviations."""
 _TICK = 1.0 / 30.0
 """Delays are multiples of this time [s], so that clips are shown at their own frames."""

@@ -25,15 +25,21 @@ _STRAIGHT = 0.1
 """Greatest turn of a clip that goes straight ahead [rad]."""
 _TURN = 0.5
 """Cost of turning [m/rad]."""
+_STEP, _CREEP = 0.1, 0.3
+"""Least distance of a step [m], and greatest speed of one from rest to rest [m/s]; who turns in place goes less far."""
 _AHEAD = 0.7
 """Cosine of the angle between heading and direction below which a move is to the side or backwards."""
 _ASIDE = 3.0
 """Further cost of a metre to the side or backwards, by those who can turn on the spot instead."""
-_CHANGE = 0.1
-"""Cost of a change of gait, such as a start or a stop [m]."""
+_CHANGE = 0.5
+"""Cost of a change of gait, such as a start or a stop [m]: people walk a detour of a metre rather than stop. Dearer
+stops would make searches longer: before a fence that asks for one, all that is cheaper is tried first. And live
+characters, who know as many of the cheapest ways as there is room for, would not know those with a single step."""
+_SHUFFLE = 1.0
+"""Cost of a slow step to where one stands again, and of going down to creep [m]; people set off, or stay."""
 
 
-_PACES = (0.8, 1.25)
+_PACES = (0.72, 1.3)
 """Least and greatest speed at which the clips of a gait are played, over their own. Flights are played as they are, and
 who breaks into a jog must not seem to be pushed."""
 _NEAR_GAIT = (0.55, 1.65)
@@ -88,11 +94,14 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    extras = {
-        b.name: _TURN * _turn(library, b) + _ASIDE * _aside(library, b) + _CHANGE * (b.start != b.end)
-        for b in library.graph.behaviors
-    }
+    extras = {b.name: _extra(library, b) for b in library.graph.behaviors}
     return action_table(library, weights=weights, extras=extras)
+
+
+def _extra(library: Library, behavior: Behavior) -> float:
+    """Return what a behaviour costs besides its length and its speed [m]."""
+    ways = _TURN * _turn(library, behavior) + _ASIDE * _aside(library, behavior)
+    return ways + _CHANGE * (behavior.start != behavior.end) + _SHUFFLE * _shuffles(library, behavior)
 
 
 def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
@@ -153,6 +162,17 @@ def _turn(library: Library, behavior: Behavior) -> float:
     """Return how far a behaviour turns from its first frame to its last, without a sign [rad]."""
     paths = (library.clips[name].planar_path() for name in behavior.clips)
     return float(np.mean([abs(planar.wrap_angle(path[-1, 2] - path[0, 2])) for path in paths]))
+
+
+def _shuffles(library: Library, behavior: Behavior) -> bool:
+    """Return whether a behaviour is a slow step to where one stands again, or leads into or out of a creep."""
+    if behavior.obstacle is not None:
+        return False
+    speed = _speed(library, behavior)
+    if behavior.start != behavior.end:
+        return speed < _CREEP
+    moves = [planar.relative(path[0], path[-1]) for path in (library.clips[n].planar_path() for n in behavior.clips)]
+    return speed < _CREEP and any(np.hypot(move[0], move[1]) > _STEP for move in moves)
 
 
 def _aside(library: Library, behavior: Behavior) -> float:

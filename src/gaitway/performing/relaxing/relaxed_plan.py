@@ -1,8 +1,9 @@
 """Relaxed plans: steps drawn straight, where that stays clear of obstacles and of all characters.
 
 Steps keep their times. A path that would touch something is held away from it by contacts, as a string is by the things
-that it is pulled around. Where that does not work it is cut, its parts are tried, and then what lies around the cut.
-Starts, stops and waits move along with the steps about them.
+that it is pulled around. Where that does not work it is cut, its parts are tried, and then runs of steps that overlap.
+Starts, stops and waits move along with the steps about them. Single steps before the walk and after it are left out
+where it can do without.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
-from gaitway.space._traffic_kernels import first_slot, stay_hit
+from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
@@ -31,18 +32,27 @@ from gaitway.space.traffic import Traffic, placed_discs, swept_step
 
 _FEWEST, _MOST = 2, 16
 """Least and greatest number of steps that are drawn straight together."""
-_AROUND = 6
-"""Number of steps on either side of a cut that are tried together."""
-_MENDED = 6
-"""Greatest number of cuts that are tried."""
+_SWEEPS, _RUN, _HOP = 2, 12, 4
+"""Number of times that overlapping runs of steps are drawn straight after that, their number of steps, and how many lie
+between the beginnings of two of them."""
 _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
 _BESIDE = 2
 """Number of steps beside those that are moved whose strain changes with them."""
-_LAST = 12
-"""Number of steps that lead to the goal together."""
+_LAST = (12, 6, 4)
+"""Numbers of steps that lead to the goal together, the first that can."""
 _WITHIN = 0.8
 """Share of the tolerance within which a place to end is looked for."""
+_SPARED = float(np.radians(20.0))
+"""Turning that is worth a stop before the goal and steps to the side from there [rad]."""
+_BARELY = 0.99
+"""Share of the tolerance within which a path that ends beyond it is drawn, if it cannot get nearer."""
+_TRIED = 3
+"""Number of places to end that are tried."""
+_AROUND_GOAL = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4.0])
+"""Directions from a goal in which there may be room to stand; (8, 2)."""
+_ASIDE = 0.1
+"""Least distance of a single step [m]; turns in place go less far."""
 _FARTHEST = 0.4
 """Least distance that a step goes which may be stretched [m]."""
 _STRAIN = 2.0
@@ -57,6 +67,8 @@ _MISSES = 2
 """Number of rounds after which a path that does not end where it should is given up."""
 _LITTLE = float(np.radians(2.0))
 """Turning that a round must save for another one to follow [rad]."""
+_GRAZED = 0.06
+"""How near a planned step may be to a wall that steps drawn straight keep clear of [m]."""
 _MOVED = 1e-9
 """Least change of a path by which steps count as moved [m, rad]."""
 
@@ -113,19 +125,25 @@ def relaxed(
     steps, swept = list(plan.steps), [swept_step(step, prepared.table, prepared.discs) for step in plan.steps]
     runs: list[RelaxedRun] = []
     held = HeldTraffic(traffic)
-    for first, end in _stretches(prepared, held, steps, swept, footworks):
+    gone = 0
+    for planned_first, planned_end in _stretches(prepared, held, steps, swept, footworks):
+        first, end = planned_first - gone, planned_end - gone
         keep = goes_on or end < len(steps)
         stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time)
+        if first == 0:
+            stretch.begin()
         stretch.relax()
         if not keep and goal is not None:
             stretch.end(np.array(goal), tolerance)
         if stretch.changed:
             made, runs_made = stretch.result(first, name)
+            after = first + stretch.left_out + len(made)
             if end == len(steps):
-                last = steps[first + len(made)].time if len(made) < end - first else plan.end_time
+                last = steps[after].time if after < end else plan.end_time
                 plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=last)
             steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
             runs += runs_made
+            gone += stretch.left_out
     parts = [part for part in swept if len(part.around)]
     return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
 
@@ -159,7 +177,7 @@ def _stretches(
     if not steps:
         return
     every = Swept.joined(swept)
-    near = prepared.fields.clearance(every.discs[:, :2]) < every.discs[:, 2]
+    near = prepared.fields.clearance(every.discs[:, :2]) < every.discs[:, 2] - _GRAZED
     touching = np.logical_or.reduceat(near, every.starts[:-1]) | traffic.meetings(every)[0]
     close = np.logical_or.reduceat(touching, np.cumsum([0, *(len(part.around) for part in swept[:-1])]))
     good = [False]
@@ -183,7 +201,9 @@ class _Stretch:
         self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
         self._use(list(steps))
         self.path = self.work.path
-        self.cuts: set[int] = set()
+        self.left_out = 0
+        """Number of steps at the beginning that are left out."""
+        self.waiting: Swept | None = None
         self.tried: set[tuple[int, int]] = set()
 
     def _use(self, steps: list[PlanStep]) -> None:
@@ -200,14 +220,71 @@ class _Stretch:
         return self.prepared.part(("stays", clip), lambda: stays(self.prepared.library.clips[clip]))
 
     def relax(self) -> None:
-        """Draw all steps straight, or parts of them, and then what lies around cuts."""
+        """Draw all steps straight, or parts of them, and then runs of them that overlap."""
         count = len(self.steps)
         parts = -(-count // _MOST)
         borders = [count * k // parts for k in range(parts + 1)]
         for first, end in pairwise(borders):
             self._relax(first, end)
-        for cut in sorted({*self.cuts, *borders[1:-1]})[:_MENDED]:
-            self._try(max(cut - _AROUND, 0), min(cut + _AROUND, count))
+        for _ in range(_SWEEPS):
+            before = turning(self.path, self.knots)
+            for first in range(0, max(count - _RUN, 0) + _HOP, _HOP):
+                self._try(max(min(first, count - _RUN), 0), min(first + _RUN, count), 2.0 * _GAIN)
+            if turning(self.path, self.knots) > before - 2.0 * _GAIN:
+                break
+
+    def begin(self) -> None:
+        """Set off at once, without single steps to where one stands again, if the walk after them can do without.
+
+        The character stands where it starts until the walk begins.
+        """
+        count = 0
+        while count < len(self.steps) - _FEWEST and self._shuffles(self.steps[count].clip):
+            count += 1
+        if count == 0 or (waiting := self._waiting(count)) is None:
+            return
+        for end in dict.fromkeys(min(count + number, len(self.steps)) for number in _LAST):
+            if self._set_off(count, end):
+                self.left_out, self.waiting = count, waiting
+                return
+
+    def _set_off(self, first: int, end: int) -> bool:
+        """Let the steps from one number up to another lead from the start to where they end; leave out all before."""
+        a, b, state = int(self.knots[first]), int(self.knots[end]), self._state()
+        knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
+        keep = self.keep or end < len(self.steps)
+        before, path = turning(self.path[: b + 1], self.knots[: end + 1]), self.path[a:]
+        later = self.steps[first:]
+        poses = _chained(self.start, self._works(later))
+        self._use([replace(step, pose=pose) for step, pose in zip(later, poses, strict=True)])
+        shape, self.path = np.array(self.work.path[: b - a + 1]), path
+        shape[:, 2] += 2.0 * np.pi * np.round((now[0, 2] - shape[0, 2]) / (2.0 * np.pi))
+        heading = float(now[-1, 2]) if keep else None
+        found = self._redrawn(0, end - first, now, knots, now[-1, :2], heading, shape)
+        if (
+            not isinstance(found, int)
+            and turning(found[1], knots) < before + _SPARED
+            and (keep or self._stand_free(end - first, found[1][-1]))
+            and self._keep(0, *found) is None
+        ):
+            return True
+        self._restore(state)
+        return False
+
+    def _shuffles(self, clip: str) -> bool:
+        """Return whether a clip is a step from where one stands to where one stands again; turns in place are none."""
+        table = self.prepared.table
+        action = table.clips.index(clip)
+        rests = table.start_state[action] == table.end_state[action] and table.rest[table.end_state[action]]
+        return bool(rests and _ASIDE <= np.hypot(*table.moves[action, :2]) < _FARTHEST and table.kind[action] < 0)
+
+    def _waiting(self, count: int) -> Swept | None:
+        """Return what a character covers that stands at the start until a step begins; None if that is not free."""
+        discs = placed_discs(self.start, self.prepared.standing_discs(self.steps[count - 1].behavior))
+        slots = int(first_slot(self.steps[0].time)), int(end_slot(self.steps[count].time))
+        standing = Swept.standing(discs, *slots, -1)
+        near = self.prepared.fields.clearance(discs[:, :2]) < discs[:, 2]
+        return None if near.any() or self.traffic.meetings(standing)[0].any() else standing
 
     def end(self, goal: FloatArray, tolerance: float) -> None:
         """Let the last steps lead straight to a goal, without steps to the side and turns at the end, if they can.
@@ -217,34 +294,58 @@ class _Stretch:
             tolerance: how far from it the last step may end [m].
         """
         count = len(self.steps)
-        while count > 1 and (self._still(self.steps[count - 1].clip) or not self._strides(self.steps[count - 1])):
+        while count > 1 and not (self._strides(self.steps[count - 1]) and self._rests(count)):
             count -= 1
         if count < _FEWEST or not self._strides(self.steps[count - 1]):
             return
         for end in dict.fromkeys((count, len(self.steps))):
-            first = max(end - _LAST, 0)
-            a, b = int(self.knots[first]), int(self.knots[end])
-            knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
-            hooked = turning(now, knots[-4:]) > _GAIN if len(knots) > 3 else True
-            if end == len(self.steps) and not hooked and tolerance > 0.0:
-                return
-            for place in _places(now, int(knots[max(len(knots) - 4, 0)]), goal, tolerance):
-                state, before = self._state(), turning(now, knots)
-                found = self._redrawn(first, end, now, knots, place)
-                if (
-                    not isinstance(found, int)
-                    and turning(found[1], knots) < before + (_GAIN if end < len(self.steps) else -_GAIN)
-                    and self._stand_free(end, found[1][-1])
-                ):
-                    self._use_only(end)
-                    if self._keep(first, *found) is None:
-                        return
-                self._restore(state)
+            if not self._rests(end):
+                continue
+            for first in dict.fromkeys(max(end - last, 0) for last in _LAST):
+                if self._end(first, end, goal, tolerance):
+                    return
+
+    def _end(self, first: int, end: int, goal: FloatArray, tolerance: float) -> bool:
+        """Let the steps from one number up to another lead to a goal, and leave out all after them.
+
+        Returns:
+            Whether nothing more has to be tried.
+        """
+        a, b = int(self.knots[first]), int(self.knots[end])
+        knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
+        hooked = turning(now, knots[-4:]) > _GAIN if len(knots) > 3 else True
+        if end == len(self.steps) and not hooked and tolerance > 0.0:
+            return True
+        frame = int(knots[max(len(knots) - 4, 0)])
+        places = [place for place in _places(now, frame, goal, tolerance) if self._stand_ahead(end, now[frame], place)]
+        for place in places[:_TRIED]:
+            state, before = self._state(), turning(now, knots)
+            found = self._redrawn(first, end, now, knots, place)
+            if (
+                not isinstance(found, int)
+                and turning(found[1], knots) < before + (_SPARED if end < len(self.steps) else -_GAIN)
+                and self._stand_free(end, found[1][-1])
+            ):
+                self._use_only(end)
+                if self._keep(first, *found) is None:
+                    return True
+            self._restore(state)
+        return False
+
+    def _stand_ahead(self, end: int, pose: FloatArray, place: FloatArray) -> bool:
+        """Return whether a character that comes straight from a pose to a place can stand there for ever."""
+        ahead = float(np.arctan2(*(place - pose[:2])[::-1]))
+        return self._stand_free(end, np.array([*place, ahead]))
 
     def _strides(self, step: PlanStep) -> bool:
         """Return whether a step goes somewhere."""
         work = self.footworks.of(step.behavior, step.clip)
         return work is not None and bool(np.hypot(*work.path[-1, :2]) >= _FARTHEST and work.path[-1, 0] > 0.0)
+
+    def _rests(self, count: int) -> bool:
+        """Return whether a character can stand after the steps up to a number."""
+        table, clip = self.prepared.table, self.steps[count - 1].clip
+        return bool(table.rest[table.end_state[table.clips.index(clip)]])
 
     def _use_only(self, count: int) -> None:
         """Leave out all steps from a number on."""
@@ -275,17 +376,22 @@ class _Stretch:
         met = self._try(first, end)
         if met is not None:
             cut = min(max(met, first + 1), end - 1)
-            self.cuts.add(cut)
             self._relax(first, cut)
             self._relax(cut, end)
 
-    def _try(self, first: int, end: int) -> int | None:
-        """Draw steps straight; return where to cut if that does not work, None if there is nothing more to do."""
+    def _try(self, first: int, end: int, gain: float = _GAIN) -> int | None:
+        """Draw steps straight; return where to cut if that does not work, None if there is nothing more to do.
+
+        Args:
+            first: number of the first step.
+            end: number of the step after the last.
+            gain: least turning that they seem to spare [rad].
+        """
         a, b = int(self.knots[first]), int(self.knots[end])
         knots, now = self.knots[first : end + 1] - a, self.path[a : b + 1]
         turns = np.diff(now[knots, 2])
         keep = self.keep or end < len(self.steps)
-        if (first, end) in self.tried or np.abs(turns).sum() - (abs(turns.sum()) if keep else 0.0) < _GAIN:
+        if (first, end) in self.tried or np.abs(turns).sum() - (abs(turns.sum()) if keep else 0.0) < gain:
             return None  # there is nothing to save
         self.tried.add((first, end))
         found = self._redrawn(first, end, now, knots, now[-1, :2], float(now[-1, 2]) if keep else None)
@@ -298,8 +404,9 @@ class _Stretch:
         return self._keep(first, *found)
 
     def _redrawn(
-        self, first: int, end: int, now: FloatArray, knots: IntArray, place: FloatArray, heading: float | None = None
-    ) -> tuple[list[PlanStep], FloatArray] | int:
+        self, first: int, end: int, now: FloatArray, knots: IntArray, place: FloatArray, heading: float | None = None,
+        shape: FloatArray | None = None,
+    ) -> tuple[list[PlanStep], FloatArray] | int:  # fmt: skip
         """Return steps with clips that fit, and their straightest path; or where to cut if there is none.
 
         Args:
@@ -309,10 +416,11 @@ class _Stretch:
             knots: frame in which each step begins, and the last frame.
             place: where the last frame is to be; (2,).
             heading: its heading [rad]; None for any.
+            shape: a path of them from where they are to begin, which may touch anything; (F, 3); None for `now`.
         """
         steps, contacts = self.steps[first:end], list[PathContact]()
         wanted = ((float(place[0]), float(place[1])), heading)
-        path = self._drawn(steps, now, now, knots, wanted, contacts)
+        path = self._drawn(steps, now if shape is None else shape, now, knots, wanted, contacts)
         if path is None:
             return (first + end) // 2
         fitting = self._fitting(steps, np.diff(path[knots, 2]))
@@ -386,7 +494,8 @@ class _Stretch:
                 self._restore(before)
                 return (max(low, first) + min(high, first + len(steps))) // 2
         self.changed = True
-        self.tried.clear()
+        end = first + len(steps)
+        self.tried = {(low, high) for low, high in self.tried if high <= first or end <= low}
         return None
 
     def _bends(self, first: int, end: int, beside: int | None = None) -> Iterator[tuple[int, int, Bend | None]]:
@@ -458,7 +567,8 @@ class _Stretch:
 
     def swept(self) -> Swept:
         """Return what all steps cover."""
-        return self._carried(self.steps).swept(self.path)
+        moving = self._carried(self.steps).swept(self.path)
+        return moving if self.waiting is None else Swept.joined([self.waiting, moving])
 
     def result(self, first: int, name: str) -> tuple[list[PlanStep], list[RelaxedRun]]:
         """Return the steps on their path, and the runs of those that play bent clips.
@@ -481,7 +591,9 @@ class _Stretch:
 
 
 def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) -> list[FloatArray]:
-    """Return places near a goal at which a path may end: where it turns least, and where it ends now; (2,) each.
+    """Return places near a goal at which a path may end, the best first; (2,) each.
+
+    The best is where it turns least, then where it ends now, then places around the goal that ask for little turning.
 
     Args:
         path: the path; (F, 3).
@@ -491,13 +603,20 @@ def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) ->
     """
     if tolerance == 0.0:
         return [goal]
+    here, ends = path[frame, :2], path[-1, :2]
     back = path[max(frame - 1, 0), :2] - path[min(frame + 1, len(path) - 1), :2]
     ahead = -back / max(float(np.hypot(*back)), 1e-9)
-    beside = path[frame, :2] + ((goal - path[frame, :2]) @ ahead) * ahead - goal
-    off = float(np.hypot(*beside))
-    nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(off, 1e-9))
-    ends = path[-1, :2]
-    return [nearest, ends] if float(np.hypot(*(ends - goal))) <= tolerance else [nearest]
+    beside = here + ((goal - here) @ ahead) * ahead - goal
+    nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(float(np.hypot(*beside)), 1e-9))
+    away = float(np.hypot(*(ends - goal)))
+    if away <= tolerance:
+        places = [nearest, ends]
+    else:  # no farther from where it ends now than it takes to be there
+        places = [nearest, *(goal + (ends - goal) * (share * tolerance / away) for share in (_WITHIN, _BARELY))]
+    around = goal + _WITHIN * tolerance * _AROUND_GOAL
+    off = around - here
+    turned = np.abs(planar.wrap_angle(np.arctan2(off[:, 1], off[:, 0]) - np.arctan2(ahead[1], ahead[0])))
+    return places + [around[k] for k in np.argsort(turned.round(6), kind="stable").tolist()]
 
 
 def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
