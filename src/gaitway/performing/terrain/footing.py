@@ -236,7 +236,7 @@ def _calm_toes(foot: FloatArray, toes: FloatArray, rests: BoolArray, fps: float)
     own = rotations.multiply(rotations.conjugate(foot), toes)
     own *= np.where(own[:, :1] < 0.0, -1.0, 1.0)
     share = 1.0 - np.exp(-1.0 / (_TOES_S * fps))
-    for start, stop in stances(~rests.any(axis=1)):
+    for start, stop in stances(np.asarray(~rests.any(axis=1))):
         first = max(start - 1, 0)
         part = own[first:stop]
         late = np.array(part)
