@@ -14,7 +14,7 @@ from audit_takes import WALK, take_with, track
 from gaitway.audit import draw_natural, natural_report
 from gaitway.audit.natural import BANDS
 from gaitway.audit.natural import way as ways
-from gaitway.audit.natural.gait import gait_figures, stride_time
+from gaitway.audit.natural.gait import gait_figures
 from gaitway.audit.natural.shortest_way import ShortestWays
 from gaitway.audit.natural.upper_body import head_figures, standing_life
 from gaitway.audit.natural.way import RATE, way_of
@@ -62,19 +62,6 @@ def test_setting_off_and_arriving_are_no_free_walking() -> None:
     assert ways.mean_speed(way_of(walked(1.34 * ramp))) == pytest.approx(1.34, abs=0.01)
     short = np.clip(np.minimum(FRAMES - 2.0, 4.4 - FRAMES) / 1.2, 0.0, 1.0)  # a way that is nothing else
     assert 0.4 < ways.mean_speed(way_of(walked(1.34 * short))) < 1.0
-
-
-@pytest.mark.parametrize(("speed", "stride"), [(1.0, 1.5), (1.34, 1.1)])
-def test_the_sway_of_slow_walkers_is_no_turning(speed: float, stride: float) -> None:
-    time = np.arange(600) / RATE
-    aside = 0.024 * np.sin(2.0 * np.pi * time / stride)
-    straight = way_of(np.column_stack([speed * time, aside]), stride)
-    assert ways.turning_per_metre(straight) < 0.6
-    weave = np.column_stack([speed * time, aside + 0.3 * np.sin(2.0 * np.pi * time / 6.0)])
-    assert ways.turning_per_metre(way_of(weave, stride)) > 5.0, "who weaves still does"
-    apart = np.where(time < 2.0, 0.0, 0.4 * np.sin(2.0 * np.pi * time / stride))
-    assert stride_time(apart, np.where(time < 2.0, 0.0, speed)) == pytest.approx(stride, rel=0.03)
-    assert stride_time(apart, np.zeros(600)) == ways.STRIDE
 
 
 def test_a_jog_in_between_is_a_share_and_two_switches() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import hilbert
 
-from gaitway.audit.natural.way import JOGGING, RATE, STRAIGHT, STRIDE, Way, directions, turn_rate, wrapped
+from gaitway.audit.natural.way import JOGGING, RATE, STRAIGHT, Way, directions, turn_rate, wrapped
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
@@ -28,8 +28,6 @@ _FACING, _UPRIGHT = 0.35, 0.85
 """Greatest angle between body and way [rad], and least height of the hips as a share of their usual height."""
 _WALK_STRETCH, _JOG_STRETCH = 1.6, 0.8
 """Least lengths of a stretch: somewhat more than a cycle [s]."""
-_LONGEST = 2.0
-"""Greatest time of two steps of a walk [s]."""
 _SETTLE = 0.15
 """Time at both ends of a stretch that is left out, where starts, stops and turns show [s]."""
 
@@ -65,20 +63,6 @@ def phases(signal: FloatArray) -> FloatArray:
     """Return the phase of a signal that swings about zero [rad]; (F,)."""
     phase: FloatArray = np.unwrap(np.angle(hilbert(signal - signal.mean())))
     return phase
-
-
-def stride_time(signal: FloatArray, speed: FloatArray) -> float:
-    """Return the usual time of two steps [s]: that of most frames in which a character walks; STRIDE if it does not.
-
-    Args:
-        signal: how far one foot is ahead of the other [m]; (F,).
-        speed: speed of the root [m/s]; (F,).
-    """
-    walks = (speed > _WALKING) & (speed < JOGGING)
-    if walks.sum() < RATE:
-        return STRIDE
-    rate = float(np.median(np.gradient(phases(signal))[walks])) * RATE
-    return 2.0 * np.pi / rate if 2.0 * np.pi / _LONGEST < rate else STRIDE
 
 
 def stretches(clip: Clip, positions: FloatArray, way: Way, *, jog: bool = False) -> list[Cycles]:

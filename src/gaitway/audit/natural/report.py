@@ -11,7 +11,7 @@ import numpy as np
 
 from gaitway.audit.natural import way as ways
 from gaitway.audit.natural.bands import BANDS, FREE_SPEED_SPREAD, NaturalBand
-from gaitway.audit.natural.gait import NEEDED, gait_figures, phases, step_signal, stretches, stride_time
+from gaitway.audit.natural.gait import NEEDED, gait_figures, phases, step_signal, stretches
 from gaitway.audit.natural.shortest_way import RADII, ShortestWays, needed_turning
 from gaitway.audit.natural.upper_body import head_figures, head_yaw, standing, standing_life, yaw_speed
 from gaitway.audit.natural.way import RATE, Way, way_of
@@ -162,17 +162,16 @@ def _measured(
     clip: Clip, shortest: Sequence[ShortestWays]
 ) -> tuple[dict[str, float], dict[str, int], tuple[FloatArray, BoolArray] | None]:
     """Return the figures of one character, the frame that shows each best, and its gait phases and when it walks."""
-    positions, world = clip.joint_transforms()
-    way, signal = way_of(clip.root_positions), None
-    if all(role in clip.skeleton.roles for role in NEEDED):
-        signal = step_signal(clip, positions)
-        way = way_of(clip.root_positions, stride_time(signal, way.speed))
+    way = way_of(clip.root_positions)
     figures = _way_figures(way, clip, shortest)
+    positions, world = clip.joint_transforms()
     figures |= {name: _SHARES.get(name, 1.0) * v for name, v in gait_figures(clip, way, positions, world).items()}
     figures |= head_figures(clip, way, world)
     figures["standing_life"] = standing_life(clip, way)
     figures = {name: value for name, value in figures.items() if not math.isnan(value)}
-    phase = None if signal is None else (phases(signal), way.speed > _WALKING)
+    phase = None
+    if all(role in clip.skeleton.roles for role in NEEDED):
+        phase = phases(step_signal(clip, positions)), way.speed > _WALKING
     return figures, _frames(clip, way, positions, world), phase
 
 

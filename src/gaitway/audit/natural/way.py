@@ -1,7 +1,6 @@
 """The way of a character on the ground: its speed, its stops, and how much it turns.
 
-Roots swing with every step, so they are smoothed first: with 0.3 s for speeds and stops, with 0.5 s for turning. Who
-walks slowly swings slowly, so for turning the filter is as much longer as the stride is than a usual one.
+Roots swing with every step, so they are smoothed first: with 0.3 s for speeds and stops, with 0.5 s for turning.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ JOGGING = 2.0
 """Speed above which it jogs [m/s]."""
 _SPEED_SIGMA, _TURN_SIGMA = 0.3, 0.5
 """Standard deviations of the two filters [s]."""
-STRIDE = 1.1
-"""Time of two steps at a usual speed [s]; in it the filter for turning leaves 0.3 degrees a metre of the swing."""
 _STILL, _STILL_TIME = 0.2, 0.3
 """A stop is slower than this [m/s] for at least this long [s]."""
 SHORT_STOP = 1.0
@@ -48,7 +45,7 @@ class Way:
     speed: FloatArray
     """Speed of the root, smoothed over 0.3 s [m/s]; (F,)."""
     places: FloatArray
-    """Root on the ground, smoothed over 0.5 s or almost half a stride [m]; (F, 2)."""
+    """Root on the ground, smoothed over 0.5 s [m]; (F, 2)."""
     moving: BoolArray
     """Whether it moves; (F,)."""
 
@@ -58,17 +55,12 @@ class Way:
         return bool(self.moving.sum() > RATE)
 
 
-def way_of(roots: FloatArray, stride: float = STRIDE) -> Way:
-    """Return the way of roots (F, 2 or 3) [m] at 30 Hz.
-
-    Args:
-        roots: the roots.
-        stride: time of two steps [s]; the swing of slower walkers is not taken for turning.
-    """
+def way_of(roots: FloatArray) -> Way:
+    """Return the way of roots (F, 2 or 3) [m] at 30 Hz."""
     roots = np.asarray(roots, dtype=float)[:, :2]
     fast = _smoothed(roots, _SPEED_SIGMA)
     speed = np.linalg.norm(np.gradient(fast, axis=0), axis=1) * RATE if len(roots) > 1 else np.zeros(len(roots))
-    return Way(speed, _smoothed(roots, _TURN_SIGMA * max(stride / STRIDE, 1.0)), speed > MOVING)
+    return Way(speed, _smoothed(roots, _TURN_SIGMA), speed > MOVING)
 
 
 def mean_speed(way: Way) -> float:
