@@ -9,11 +9,11 @@ import pytest
 
 from gaitway.render import Camera, Lighting, render_frame
 from gaitway.render.film.scenery import solid_of
-from gaitway.render.raster import _shading_kernels, picture
+from gaitway.render.raster import _kernels, _shading_kernels, picture
 from gaitway.render.raster import shadows as _shadows
-from gaitway.render.raster._kernels import TILE, SceneLight
+from gaitway.render.raster._kernels import PATCH, TILE, SceneLight
 from gaitway.render.raster.picture import _srgb_steps, camera_view, hiding, scene_light
-from gaitway.render.raster.triangles import Triangles
+from gaitway.render.raster.triangles import Triangles, gather
 from gaitway.world import Box
 
 SIZE = (48, 36)
@@ -185,3 +185,34 @@ def test_tiles_without_triangles_look_as_if_there_were_some(elevation: float, ro
     expected = steps[(np.clip(linear[..., :3] * linear[..., 3:], 0, 1) * (len(steps) - 1)).astype(int)].astype(int)
     assert np.abs(pixels.astype(int) - expected).max() <= 1
     assert (linear[..., 3] < 0.9).any() and (pixels.astype(int) != pixels[0, 0]).any()  # there is a shadow, and floor
+
+
+def test_even_light_of_flat_walls_is_what_each_pixel_would_get() -> None:
+    """Runs of pixels on a plane are computed at their ends, but not where a colour differs in its last bit."""
+    boxes = [solid_of(Box((0.0, 0.0), (2.4, 0.4), 1.3)), solid_of(Box((0.9, -0.9), (0.3, 0.3), 0.9))]
+    even = gather([], boxes, [])
+    colors = even.colors.copy()
+    colors[np.unique(even.corners[:, 0]), 2] = np.nextafter(colors[np.unique(even.corners[:, 0]), 2], np.float32(2.0))
+    for span, elevation in ((None, 0.4), (5.0, 1.1), (None, 0.05)):
+        camera = Camera.around([0.2, 0.0, 0.5], azimuth=-1.9, elevation=elevation, distance=5.0, span=span)
+        drawn = [
+            picture.draw_triangles(triangles, camera, size=(330, 230), samples=4, threads=1).astype(int)
+            for triangles in (even, replace(even, colors=colors))
+        ]
+        assert np.abs(drawn[0] - drawn[1]).max() <= 1
+        assert len(np.unique(drawn[0].reshape(-1, 3), axis=0)) > 60  # there are light, shade and shadow
+
+
+def test_the_highest_of_patches_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(5)
+    closest = rng.normal(size=(23, 31)).astype(np.float32)
+    padded = np.pad(closest, ((0, PATCH - 1), (0, PATCH - 1)), constant_values=-np.inf)
+    expected = np.lib.stride_tricks.sliding_window_view(padded, (PATCH, PATCH)).max(axis=(2, 3))
+    found = np.full_like(closest, 99.0)
+    _kernels.highest_of_patches(closest, 0, 23, 0, 31, found)
+    assert (found == expected).all()
+    part = np.full_like(closest, 99.0)
+    _kernels.highest_of_patches(closest, 4, 20, 6, 31, part)
+    assert (part[4:20, 6:] == expected[4:20, 6:]).all()
+    part[4:20, 6:] = 99.0
+    assert (part == 99.0).all()

@@ -65,7 +65,7 @@ def write_former_film(
 
 def _former_shadow(points: FloatArray, corners: Index, light: FloatArray, texel: float, pool: Executor) -> Shadow:
     """Draw all shadows anew."""
-    nothing = np.empty((0, 0), np.float32), np.empty((0, 0), np.uint8)
+    nothing = np.empty((0, 0), np.float32), np.empty((0, 0), np.uint8), np.empty((0, 0), np.float32)
 
     def drawn(frame: shadows.ShadowFrame) -> shadows.ShadowPicture:
         screen = np.empty((len(points), 3))

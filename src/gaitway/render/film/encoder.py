@@ -23,6 +23,9 @@ MAX_FRAMES = 36_000
 """Largest number of frames of a film: ten minutes at 60 Hz."""
 _COLORS = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
 """How brightness and colour of an MP4 are to be read; without it players guess, and colours look off."""
+_SEARCH = ["-x264-params", "subme=1:me=dia"]
+"""How x264 looks for motion. Drawn pictures have no grain: a longer search takes up to a third more time for files that
+are 3 to 5 % smaller."""
 
 
 def checked_film(path: str | Path, quality: int, size: tuple[int, int]) -> tuple[Path, tuple[int, int]]:
@@ -115,7 +118,16 @@ def _encode_mp4(
         macro_block_size=1,
         ffmpeg_log_level="fatal",
         input_params=_COLORS,
-        output_params=[*_COLORS, "-crf", str(round(36 - 0.22 * quality)), "-preset", preset, "-movflags", "+faststart"],
+        output_params=[
+            *_COLORS,
+            "-crf",
+            str(round(36 - 0.22 * quality)),
+            "-preset",
+            preset,
+            *_SEARCH,
+            "-movflags",
+            "+faststart",
+        ],
     )
     planes = np.empty(size[0] * size[1] * 3 // 2, np.uint8)
     try:

@@ -28,8 +28,8 @@ TILE = 16
 """Side of the tiles of a picture [px]: each is drawn as a whole, or not at all."""
 CELL = 16
 """Side of the cells of a shadow picture [texels], of which it is known whether there is any shadow in them."""
-
-
+PATCH = 4
+"""Side of the patch of the light's picture that the light of a point depends on [texels]."""
 _NARROW = 6
 """Columns up to which all of a triangle's box are looked at: to find its span in a row would take longer."""
 
@@ -85,6 +85,8 @@ class Shadow(NamedTuple):
     """0 where a cell of `soft` holds no shadow; (H / CELL, W / CELL), rounded up."""
     contact_cells: Flags
     """The same of `contact`."""
+    highest: Single
+    """Largest `closest` of the `PATCH` by `PATCH` texels from each one on, rightwards and down; (H, W)."""
 
 
 @kernel
@@ -365,7 +367,24 @@ def split_contact(farthest: Single, eye_height: float, close: Single, wide: Sing
                 wide[i, j] = np.exp(-height / 0.45)
 
 
-@kernel(borrows=True)
+@kernel
+def highest_of_patches(closest: Single, top: int, bottom: int, left: int, right: int, highest: Single) -> None:
+    """Write the largest value of the `PATCH` by `PATCH` texels from each one on, in a part of a picture (H, W)."""
+    height, width = closest.shape
+    count = min(right + PATCH - 1, width) - left
+    columns = np.empty(right - left + PATCH - 1, np.float32)
+    columns[:] = -np.inf
+    for i in range(top, bottom):
+        for j in range(count):
+            columns[j] = closest[i, left + j]
+        for k in range(i + 1, min(i + PATCH, height)):
+            for j in range(count):
+                columns[j] = max(columns[j], closest[k, left + j])
+        for j in range(right - left):
+            highest[i, left + j] = max(columns[j], columns[j + 1], columns[j + 2], columns[j + 3])
+
+
+@kernel
 def video_planes(picture: Flags, planes: Flags) -> None:
     """Write a picture (H, W, 3) as brightness and, for each block of four pixels, colour: ITU-R BT.709, limited range.
 
@@ -374,16 +393,24 @@ def video_planes(picture: Flags, planes: Flags) -> None:
         planes: H * W bytes of brightness, then as many quarters of blue and of red difference; written.
     """
     height, width, _ = picture.shape
-    blue_at, red_at = height * width, height * width + height * width // 4
-    for row in range(0, height, 2):
-        for col in range(0, width, 2):
-            red, green, blue = 0, 0, 0
-            for k in range(4):
-                i, j = row + k // 2, col + k % 2
-                r, g, b = int(picture[i, j, 0]), int(picture[i, j, 1]), int(picture[i, j, 2])
-                planes[i * width + j] = (11966 * r + 40254 * g + 4064 * b + 1081344) >> 16
-                red, green, blue = red + r, green + g, blue + b
-            at = row // 2 * (width // 2) + col // 2
+    size, half = height * width, width // 2
+    pixels = picture.reshape(3 * size)  # plain loops over one axis: many pixels are computed at once
+    for i in range(size):
+        planes[i] = (11966 * pixels[3 * i] + 40254 * pixels[3 * i + 1] + 4064 * pixels[3 * i + 2] + 1081344) >> 16
+    red, green, blue = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
+    for row in range(height // 2):
+        upper, lower = pixels[6 * row * width : (6 * row + 3) * width], pixels[(6 * row + 3) * width :]
+        for col in range(width):
+            red[col] = np.int32(upper[3 * col]) + np.int32(lower[3 * col])
+            green[col] = np.int32(upper[3 * col + 1]) + np.int32(lower[3 * col + 1])
+            blue[col] = np.int32(upper[3 * col + 2]) + np.int32(lower[3 * col + 2])
+        blues, reds = planes[size + row * half :], planes[size + size // 4 + row * half :]
+        for col in range(half):
+            r, g, b = (
+                red[2 * col] + red[2 * col + 1],
+                green[2 * col] + green[2 * col + 1],
+                blue[2 * col] + blue[2 * col + 1],
+            )
             # four pixels together, hence two bits more to take off again
-            planes[blue_at + at] = (-6596 * red - 22189 * green + 28785 * blue + 33685504) >> 18
-            planes[red_at + at] = (28785 * red - 26145 * green - 2640 * blue + 33685504) >> 18
+            blues[col] = (-6596 * r - 22189 * g + 28785 * b + 33685504) >> 18
+            reds[col] = (28785 * r - 26145 * g - 2640 * b + 33685504) >> 18

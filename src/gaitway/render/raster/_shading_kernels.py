@@ -12,6 +12,7 @@ from gaitway.render.raster._kernels import (
     HIGH_Y,
     LOW_X,
     LOW_Y,
+    PATCH,
     RIGHT,
     SIGHT,
     TILE,
@@ -35,6 +36,8 @@ SEEN, PLACE, MOVE, RISE, FAR, FOOT = 0, 1, 3, 5, 7, 8
 """Columns of what the pixels of a row share; see `_level_rows`."""
 _UPRIGHT = 1e-12
 """How far the right of a camera may be from level, if all pixels of a row are to be as far from the floor."""
+_LEAST_RUN = 4
+"""Pixels from which on it pays to look for a run of even light."""
 _EVEN = 5e-4
 """What the floor's share may be off where it is taken as even along a run: far less than a step of 8 bits."""
 
@@ -96,6 +99,16 @@ def _floor_at(view: View, px: float, py: float) -> tuple[float, float, float, fl
     foot_x = pixel * (abs(step * axes[RIGHT, 0] + far_u * way_x) + abs(step * axes[UP, 0] + far_v * way_x))
     foot_y = pixel * (abs(step * axes[RIGHT, 1] + far_u * way_y) + abs(step * axes[UP, 1] + far_v * way_y))
     return x + far * way_x, y + far * way_y, foot_x, foot_y, True
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _in_light(light: View, x: float, y: float, z: float) -> Triple:
+    """Return column and row of a point in the light's picture, from the middle of the first texel; and closeness."""
+    axes = light.axes
+    x, y, z = x - light.eye[0], y - light.eye[1], z - light.eye[2]
+    u = light.scale * (axes[RIGHT, 0] * x + axes[RIGHT, 1] * y + axes[RIGHT, 2] * z) - 0.5
+    v = -light.scale * (axes[UP, 0] * x + axes[UP, 1] * y + axes[UP, 2] * z) - 0.5
+    return u, v, -(axes[SIGHT, 0] * x + axes[SIGHT, 1] * y + axes[SIGHT, 2] * z)
 
 
 @kernel(fastmath=True, inner=True, borrows=True)
@@ -239,27 +252,57 @@ def _level_rows(view: View, first: int, rows: int, width: int, level: FloatArray
 
 
 @kernel(fastmath=True, inner=True, borrows=True)
-def _even_run(scene: SceneLight, needs: int, level: FloatArray, begin: int, count: int) -> tuple[float, float, bool]:
-    """Return the floor's share of the colour of a run's first pixel, its change from pixel to pixel, and if it is even.
+def _even_run(
+    scene: SceneLight, needs: int, level: FloatArray, begin: int, count: int
+) -> tuple[float, float, bool, bool]:
+    """Return the floor's share of the colour of a run's first pixel and its change from pixel to pixel.
 
-    It is so where it changes evenly and no metre line crosses the run: then nothing else needs to be known of it.
+    Then return whether it changes evenly, and whether metre lines may cross the run.
     """
     if level[SEEN] == 0.0:
-        return 0.0, 0.0, True
+        return 0.0, 0.0, True, False
     x, y, last = level[PLACE] + level[MOVE] * begin, level[PLACE + 1] + level[MOVE + 1] * begin, count - 1
     end_x, end_y = x + level[MOVE] * last, y + level[MOVE + 1] * last
+    crossed = False
     if needs & LINED:
         foot = level[FOOT] + 0.006
-        if np.floor(min(x, end_x) - foot) != np.floor(max(x, end_x) + foot):
-            return 0.0, 0.0, False
-        if np.floor(min(y, end_y) - foot) != np.floor(max(y, end_y) + foot):
-            return 0.0, 0.0, False
+        crossed = np.floor(min(x, end_x) - foot) != np.floor(max(x, end_x) + foot) or (
+            np.floor(min(y, end_y) - foot) != np.floor(max(y, end_y) + foot)
+        )
     if needs & FADED == 0:
-        return 1.0, 0.0, True
+        return 1.0, 0.0, True, crossed
     focus, per_fade = scene.focus, 1.0 / scene.fade
     first, final = _fading(focus, per_fade, x, y), _fading(focus, per_fade, end_x, end_y)
     middle = _fading(focus, per_fade, 0.5 * (x + end_x), 0.5 * (y + end_y))
-    return first, (final - first) / max(last, 1), abs(middle - 0.5 * (first + final)) < _EVEN
+    return first, (final - first) / max(last, 1), abs(middle - 0.5 * (first + final)) < _EVEN, crossed
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _level_lines(view: View, level: FloatArray, begin: int, count: int, run: FloatArray) -> None:
+    """Write the share of metre lines of a run of floor pixels of an upright camera: the row `LINE` of `run`."""
+    pixel = 1.0 / view.scale
+    for i in range(count):
+        run[LINE, i] = 0.0
+    for axis in range(2):
+        per_col, moves = level[FAR] * view.axes[RIGHT, axis], level[MOVE + axis]
+        start, high = level[PLACE + axis] + moves * begin, level[RISE + axis] + per_col * begin
+        _add_lines(run, count, start, moves, abs(moves) / pixel, high, per_col, pixel)
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _level_shade(shadow: Shadow, level: FloatArray, begin: int, count: int) -> bool:
+    """Return whether any shadow may fall on a run of floor pixels of an upright camera."""
+    if level[SEEN] == 0.0:
+        return False
+    x, y, last = level[PLACE] + level[MOVE] * begin, level[PLACE + 1] + level[MOVE + 1] * begin, count - 1
+    end_x, end_y = x + level[MOVE] * last, y + level[MOVE + 1] * last
+    u, v, _ = _in_light(shadow.light, x, y, 0.0)
+    end_u, end_v, _ = _in_light(shadow.light, end_x, end_y, 0.0)
+    if _any_cell(shadow.soft_cells, min(u, end_u), min(v, end_v), max(u, end_u), max(v, end_v)):
+        return True
+    u, v, _ = _in_light(shadow.above, x, y, 0.0)
+    end_u, end_v, _ = _in_light(shadow.above, end_x, end_y, 0.0)
+    return _any_cell(shadow.contact_cells, min(u, end_u), min(v, end_v), max(u, end_u), max(v, end_v))
 
 
 @kernel(fastmath=True, inner=True, borrows=True)
@@ -277,11 +320,7 @@ def _level_run(
         for i in range(count):
             run[NEAR, i] = _fading(scene.focus, per_fade, run[PLACE_X, i], run[PLACE_Y, i])
     if needs & LINED:
-        pixel = 1.0 / view.scale
-        for axis in range(2):
-            per_col, moves = level[FAR] * view.axes[RIGHT, axis], level[MOVE + axis]
-            start, high = level[PLACE + axis] + moves * begin, level[RISE + axis] + per_col * begin
-            _add_lines(run, count, start, moves, abs(moves) / pixel, high, per_col, pixel)
+        _level_lines(view, level, begin, count, run)
 
 
 @kernel(fastmath=True, inner=True, borrows=True)
@@ -366,27 +405,52 @@ def stage(
             for row in range(first, last):
                 rise = 1.0 - (row + first_row + 0.5) * per_height
                 back_r, back_g, back_b = base_r + rise_r * rise, base_g + rise_g * rise, base_b + rise_b * rise
-                if bare and needs in (0, NO_FLOOR):  # one colour
-                    red, green, blue = (back_r, back_g, back_b) if needs else (ground_r, ground_g, ground_b)
+                here = needs
+                if level_view and needs & SHADED and not _level_shade(shadow, level[row - first], begin, end - begin):
+                    here = needs - SHADED
+                if bare and here in (0, NO_FLOOR):  # one colour
+                    red, green, blue = (back_r, back_g, back_b) if here else (ground_r, ground_g, ground_b)
                     byte_r, byte_g, byte_b = steps[int(red * top)], steps[int(green * top)], steps[int(blue * top)]
                     for col in range(begin, end):
                         picture[row, col, 0], picture[row, col, 1], picture[row, col, 2] = byte_r, byte_g, byte_b
                     continue
-                if level_view and bare and needs & SHADED == 0:
-                    near, per_col, even = _even_run(scene, needs, level[row - first], begin, end - begin)
+                if level_view and bare and here & SHADED == 0:
+                    near, per_col, even, crossed = _even_run(scene, here, level[row - first], begin, end - begin)
                     if even:  # colours change evenly too
                         red, green, blue = ground_r - back_r, ground_g - back_g, ground_b - back_b
                         per_r, per_g, per_b = red * per_col * top, green * per_col * top, blue * per_col * top
                         red, green = (back_r + red * near) * top, (back_g + green * near) * top
                         blue = (back_b + blue * near) * top
-                        for i in range(end - begin):
-                            picture[row, begin + i, 0] = steps[np.uint64(red + per_r * i)]
-                            picture[row, begin + i, 1] = steps[np.uint64(green + per_g * i)]
-                            picture[row, begin + i, 2] = steps[np.uint64(blue + per_b * i)]
+                        last_i = end - begin - 1
+                        byte_r, byte_g, byte_b = steps[np.uint64(red)], steps[np.uint64(green)], steps[np.uint64(blue)]
+                        if (
+                            byte_r == steps[np.uint64(red + per_r * last_i)]
+                            and byte_g == steps[np.uint64(green + per_g * last_i)]
+                            and byte_b == steps[np.uint64(blue + per_b * last_i)]
+                        ):  # between two ends of the same colour there is no other one
+                            for col in range(begin, end):
+                                picture[row, col, 0], picture[row, col, 1], picture[row, col, 2] = (
+                                    byte_r,
+                                    byte_g,
+                                    byte_b,
+                                )
+                        else:
+                            for i in range(end - begin):
+                                picture[row, begin + i, 0] = steps[np.uint64(red + per_r * i)]
+                                picture[row, begin + i, 1] = steps[np.uint64(green + per_g * i)]
+                                picture[row, begin + i, 2] = steps[np.uint64(blue + per_b * i)]
+                        if crossed:
+                            _level_lines(view, level[row - first], begin, end - begin, run)
+                            for i in range(end - begin):
+                                line = grid * run[LINE, i] * (near + per_col * i) * top
+                                if line > 0.0:
+                                    picture[row, begin + i, 0] = steps[np.uint64(red + per_r * i + line_r * line)]
+                                    picture[row, begin + i, 1] = steps[np.uint64(green + per_g * i + line_g * line)]
+                                    picture[row, begin + i, 2] = steps[np.uint64(blue + per_b * i + line_b * line)]
                         continue
-                if needs != NO_FLOOR:
-                    _floor_run(view, scene, needs, row + first_row + 0.5, level[row - first], begin, end - begin, run)
-                if bare and needs & SHADED == 0:
+                if here != NO_FLOOR:
+                    _floor_run(view, scene, here, row + first_row + 0.5, level[row - first], begin, end - begin, run)
+                if bare and here & SHADED == 0:
                     for i in range(end - begin):
                         near, line = run[NEAR, i], grid * run[LINE, i]
                         red = back_r + (ground_r + line_r * line - back_r) * near
@@ -407,12 +471,12 @@ def stage(
                         if hides == samples:
                             continue
                     red, green, blue, left, i = back_r, back_g, back_b, 1.0, col - begin
-                    if needs != NO_FLOOR:
+                    if here != NO_FLOOR:
                         near, line = run[NEAR, i], grid * run[LINE, i]
                         red += (ground_r + line_r * line - red) * near
                         green += (ground_g + line_g * line - green) * near
                         blue += (ground_b + line_b * line - blue) * near
-                        if needs & SHADED:
+                        if here & SHADED:
                             x, y = run[PLACE_X, i], run[PLACE_Y, i]
                             u, v = soft_u + soft_ux * x + soft_uy * y, soft_v + soft_vx * x + soft_vy * y
                             dark = _bilinear(shadow.soft, u, v)
@@ -428,23 +492,21 @@ def stage(
 
 
 @kernel(inner=True, borrows=True)
-def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> float:
-    """Return the share 0..1 of key light at a point of a body, averaged over a patch of the light's picture."""
-    axes = light.axes
-    x, y, z = x - light.eye[0], y - light.eye[1], z - light.eye[2]
-    u = light.scale * (axes[RIGHT, 0] * x + axes[RIGHT, 1] * y + axes[RIGHT, 2] * z) - 0.5
-    v = -light.scale * (axes[UP, 0] * x + axes[UP, 1] * y + axes[UP, 2] * z) - 0.5
-    here = np.float32(-(axes[SIGHT, 0] * x + axes[SIGHT, 1] * y + axes[SIGHT, 2] * z))
+def _lit_share(closest: Single, highest: Single, u: float, v: float, closeness: float) -> float:
+    """Return the share 0..1 of key light at a place of the light's picture (see `_in_light`), averaged over a patch."""
+    here = np.float32(closeness)
     height, width = closest.shape
     if not (u >= 2.0 and v >= 2.0 and u < width - 3 and v < height - 3):
         return 1.0
     i, j = np.uint64(v - 1.0), np.uint64(u - 1.0)
+    if here >= highest[i, j]:
+        return 1.0
     fv, fu = v - 1.0 - i, u - 1.0 - j
     full, none = np.float32(1.0), np.float32(0.0)
     left, right = np.float32(1.0 - fu), np.float32(fu)
     # a box of 3 by 3 texels that slides smoothly: full weight inside, shared weight at its rim
     lit = none
-    for di in range(4):
+    for di in range(PATCH):
         k = i + np.uint64(di)
         row = left if here >= closest[k, j] else none
         row += full if here >= closest[k, j + np.uint64(1)] else none
@@ -473,13 +535,16 @@ def _lift(facing: float, scale: float) -> float:
 
 @kernel(fastmath=True, inner=True, borrows=True)
 def _body(
-    scene: SceneLight, lit: float, facing: float, point_z: float, normal: Triple, sight: Triple, color: Triple
-) -> Triple:
-    """Return the light that a body sends to the eye: soft key, sky and ground, a little sheen and rim."""
+    scene: SceneLight, facing: float, point_z: float, normal: Triple, sight: Triple, color: Triple
+) -> tuple[float, float, float, float, float, float]:
+    """Return the light that a body sends to the eye in shadow, and what the full key light adds.
+
+    It is made of soft key, sky and ground, a little sheen and rim.
+    """
     nx, ny, nz = normal
     light = scene.light
     wrapped = max(0.0, (facing + 0.22) * (1.0 / 1.22))
-    diffuse = wrapped * wrapped * (0.35 + 0.65 * wrapped) * (0.12 + 0.88 * lit)
+    diffuse = wrapped * wrapped * (0.35 + 0.65 * wrapped)
     upward = 0.5 + 0.5 * nz
     open_share = 1.0
     if scene.has_ground:  # close to the floor less of the sky is seen
@@ -491,16 +556,110 @@ def _body(
     glance = max(0.0, nx * half_x + ny * half_y + nz * half_z)
     glance = glance * glance / square
     glance = glance * glance * glance
-    sheen = glance * glance * glance * glance * 0.05 * lit
+    sheen = glance * glance * glance * glance * 0.05
     key, sky, bounce = scene.key, scene.sky, scene.bounce
     red = (bounce[0] + (sky[0] - bounce[0]) * upward) * open_share
     green = (bounce[1] + (sky[1] - bounce[1]) * upward) * open_share
     blue = (bounce[2] + (sky[2] - bounce[2]) * upward) * open_share
+    shadowed, lit = 0.12 * diffuse, 0.88 * diffuse
     return (
-        color[0] * (key[0] * diffuse + red) + rim * sky[0] + sheen * key[0],
-        color[1] * (key[1] * diffuse + green) + rim * sky[1] + sheen * key[1],
-        color[2] * (key[2] * diffuse + blue) + rim * sky[2] + sheen * key[2],
+        color[0] * (key[0] * shadowed + red) + rim * sky[0],
+        color[1] * (key[1] * shadowed + green) + rim * sky[1],
+        color[2] * (key[2] * shadowed + blue) + rim * sky[2],
+        key[0] * (color[0] * lit + sheen),
+        key[1] * (color[1] * lit + sheen),
+        key[2] * (color[2] * lit + sheen),
     )
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _seen_from(view: View, px: float, py: float, closeness: float) -> tuple[float, float, float, float, float, float]:
+    """Return the world point at a place of the picture [px], and the direction in which the eye sees it."""
+    axes, eye, pixel = view.axes, view.eye, 1.0 / view.scale
+    right, up = (px - view.centre_x) * pixel, (view.centre_y - py) * pixel
+    x, y, z = eye[0], eye[1], eye[2]
+    way_x, way_y, way_z = axes[SIGHT, 0], axes[SIGHT, 1], axes[SIGHT, 2]
+    aside_x = right * axes[RIGHT, 0] + up * axes[UP, 0]
+    aside_y = right * axes[RIGHT, 1] + up * axes[UP, 1]
+    aside_z = right * axes[RIGHT, 2] + up * axes[UP, 2]
+    if view.perspective:
+        depth = 1.0 / closeness
+        way_x, way_y, way_z = way_x + aside_x, way_y + aside_y, way_z + aside_z
+    else:
+        depth = -closeness
+        x, y, z = x + aside_x, y + aside_y, z + aside_z
+    return x + depth * way_x, y + depth * way_y, z + depth * way_z, way_x, way_y, way_z
+
+
+@kernel(inner=True, borrows=True)
+def _run_end(owner: Index, row: int, begin: int, end: int) -> int:
+    """Return the first column, of those before `end`, of which not all samples show the triangle seen at `begin`."""
+    t, samples = owner[row, begin, 0], owner.shape[2]
+    for col in range(begin, end):
+        for s in range(samples):
+            if owner[row, col, s] != t:
+                return col
+    return end
+
+
+@kernel(fastmath=True, inner=True, borrows=True)
+def _flat_run(
+    view: View,
+    scene: SceneLight,
+    shadow: Shadow,
+    closest: Single,
+    offsets: FloatArray,
+    first_row: int,
+    run: tuple[int, int, int],
+    surface: tuple[Triple, Triple, float, float],
+    steps: Flags,
+    ends: FloatArray,
+    picture: Flags,
+) -> bool:
+    """Colour a run of pixels that show one flat triangle of one colour; return False, and do nothing, if it is uneven.
+
+    Light on a plane changes evenly along a short run: it is computed at its ends, and in its middle to be sure. Only
+    the shadow is looked up in every pixel. `run` is row, first column and end; `surface` is normal, colour, how much
+    the normal faces the light, and how far outside the surface its light is looked up [m]. `ends` (3, 10) is room to
+    work in.
+    """
+    (row, begin, end), (normal, color, facing, lift) = run, surface
+    last, py, dx = end - begin - 1, row + first_row + offsets[0, 1], offsets[0, 0]
+    for k in range(3):
+        col = begin if k == 0 else (end - 1 if k == 1 else begin + last // 2)
+        near = float(closest[row, col, 0])
+        x, y, z, way_x, way_y, way_z = _seen_from(view, col + dx, py, near)
+        if scene.has_ground and view.eye[2] > 0.0 and not z > -0.002:
+            return False
+        red, green, blue, lit_r, lit_g, lit_b = _body(scene, facing, z, normal, _unit(way_x, way_y, way_z), color)
+        ends[k, 0], ends[k, 1], ends[k, 2] = red, green, blue
+        ends[k, 3], ends[k, 4], ends[k, 5] = lit_r, lit_g, lit_b
+        # places in the light's picture, times closeness, are linear along a row of a picture in perspective
+        near = near if view.perspective else 1.0
+        u, v, closeness = _in_light(shadow.light, x + lift * normal[0], y + lift * normal[1], z + lift * normal[2])
+        ends[k, 6], ends[k, 7], ends[k, 8], ends[k, 9] = u * near, v * near, closeness * near, near
+    share = (last // 2) / last
+    for k in range(10):
+        ends[1, k] -= ends[0, k]
+        if k < 6 and abs(ends[0, k] + ends[1, k] * share - ends[2, k]) > _EVEN:
+            return False
+        ends[1, k] /= last
+    # numbers are taken out of their arrays once, as in `stage`
+    red, green, blue, lit_r, lit_g, lit_b = ends[0, 0], ends[0, 1], ends[0, 2], ends[0, 3], ends[0, 4], ends[0, 5]
+    per_r, per_g, per_b, per_lr, per_lg, per_lb = ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3], ends[1, 4], ends[1, 5]
+    u, v, closeness, near = ends[0, 6], ends[0, 7], ends[0, 8], ends[0, 9]
+    per_u, per_v, per_closeness, per_near = ends[1, 6], ends[1, 7], ends[1, 8], ends[1, 9]
+    top, lit, looked_up = len(steps) - 1, 1.0, facing > -0.2
+    for i in range(end - begin):
+        if looked_up:
+            far = 1.0 / (near + per_near * i)
+            place = (far * (u + per_u * i), far * (v + per_v * i), far * (closeness + per_closeness * i))
+            lit = _lit_share(shadow.closest, shadow.highest, *place)
+        at = begin + i
+        picture[row, at, 0] = steps[np.uint64(min(red + per_r * i + lit * (lit_r + per_lr * i), 1.0) * top)]
+        picture[row, at, 1] = steps[np.uint64(min(green + per_g * i + lit * (lit_g + per_lg * i), 1.0) * top)]
+        picture[row, at, 2] = steps[np.uint64(min(blue + per_b * i + lit * (lit_b + per_lb * i), 1.0) * top)]
+    return True
 
 
 @kernel(fastmath=True, borrows=True)
@@ -524,120 +683,119 @@ def shade(
     touched: Flags,
     found: FloatArray,
     surface: Index,
+    ends: FloatArray,
     picture: Flags,
 ) -> None:
     """Colour a band of rows; the pixels (rows, W, 3) of `tiles` that are not 0 and that are `touched` are written.
 
     Samples of a pixel that show the same smooth surface share one colour, so shading costs little more than one sample.
-    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light. `found` (S, 3) and `surface` (S,) are
-    room to work in. The band begins with a row of tiles.
+    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light. `found` (S, 3),
+    `surface` (S,) and `ends` (3, 10) are room to work in. The band begins with a row of tiles.
     """
     rows, width, samples = closest.shape
     top = len(steps) - 1
     ground_hides = scene.has_ground and view.eye[2] > 0.0
-    eye_x, eye_y, eye_z, perspective, pixel = view.eye[0], view.eye[1], view.eye[2], view.perspective, 1.0 / view.scale
-    right_x, right_y, right_z = view.axes[RIGHT, 0], view.axes[RIGHT, 1], view.axes[RIGHT, 2]
-    up_x, up_y, up_z = view.axes[UP, 0], view.axes[UP, 1], view.axes[UP, 2]
-    sight_x, sight_y, sight_z = view.axes[SIGHT, 0], view.axes[SIGHT, 1], view.axes[SIGHT, 2]
     light_x, light_y, light_z = scene.light[0], scene.light[1], scene.light[2]
     # of the triangle at hand: its corners, shares of them by place, and its surface where that is the same all over
     held, flat, a, b, c = -1, False, 0, 0, 0
     ax, ay, b_dx, b_dy, c_dx, c_dy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     facing, lift, normal, color, opacity = 0.0, 0.0, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), 0.0
     for row in range(rows):
-        for col in range(width):
-            if touched[row // TILE, col // TILE] == 0 or tiles[(row + first_row) // TILE, col // TILE] == 0:
+        for column in range(-(-width // TILE)):
+            if touched[row // TILE, column] == 0 or tiles[(row + first_row) // TILE, column] == 0:
                 continue
-            t = owner[row, col, 0]
-            first_group = groups[t] if t >= 0 else -1
-            shared = True
-            for s in range(1, samples):
-                other = owner[row, col, s]
-                if other != t and (other < 0 or groups[other] != first_group):
-                    shared = False
-                    break
-            if shared and t < 0:
-                left = behind[row, col, 3]
-                for k in range(3):
-                    picture[row, col, k] = steps[int(min(behind[row, col, k] * left, 1.0) * top)]
-                continue
-            sum_red, sum_green, sum_blue = 0.0, 0.0, 0.0
-            for s in range(1 if shared else samples):
-                t = owner[row, col, s]
-                surface[s] = groups[t] if t >= 0 else -1
-                same = 0
-                while surface[same] != surface[s]:
-                    same += 1
-                if same < s:
-                    sum_red, sum_green, sum_blue = (
-                        sum_red + found[same, 0], sum_green + found[same, 1], sum_blue + found[same, 2],
-                    )  # fmt: skip
+            end, done, tried = min((column + 1) * TILE, width), 0, 0
+            for col in range(column * TILE, end):
+                if col < done:
                     continue
-                seen = t >= 0
-                point_x, point_y, point_z, way_x, way_y, way_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-                if seen:
-                    # the world point that is seen, and the direction from the eye to it
-                    px, py = col + offsets[s, 0], row + first_row + offsets[s, 1]
-                    right, up = (px - view.centre_x) * pixel, (view.centre_y - py) * pixel
-                    aside_x, aside_y = right * right_x + up * up_x, right * right_y + up * up_y
-                    aside_z = right * right_z + up * up_z
-                    way_x, way_y, way_z = sight_x, sight_y, sight_z
-                    if perspective:
-                        depth = 1.0 / closest[row, col, s]
-                        way_x, way_y, way_z = sight_x + aside_x, sight_y + aside_y, sight_z + aside_z
-                        aside_x, aside_y, aside_z = 0.0, 0.0, 0.0
+                t = owner[row, col, 0]
+                first_group = groups[t] if t >= 0 else -1
+                shared = True
+                for s in range(1, samples):
+                    other = owner[row, col, s]
+                    if other != t and (other < 0 or groups[other] != first_group):
+                        shared = False
+                        break
+                if shared and t == held and flat and col >= tried and opacity > 0.0 and not painted[t]:
+                    stop, tried = _run_end(owner, row, col, end), end
+                    if stop - col >= _LEAST_RUN:
+                        run, plain = (row, col, stop), (normal, color, facing, lift)
+                        if _flat_run(
+                            view, scene, shadow, closest, offsets, first_row, run, plain, steps, ends, picture
+                        ):
+                            done, tried = stop, stop
+                            continue
+                if shared and t < 0:
+                    left = behind[row, col, 3]
+                    for k in range(3):
+                        picture[row, col, k] = steps[int(min(behind[row, col, k] * left, 1.0) * top)]
+                    continue
+                sum_red, sum_green, sum_blue = 0.0, 0.0, 0.0
+                for s in range(1 if shared else samples):
+                    t = owner[row, col, s]
+                    surface[s] = groups[t] if t >= 0 else -1
+                    same = 0
+                    while surface[same] != surface[s]:
+                        same += 1
+                    if same < s:
+                        sum_red, sum_green, sum_blue = (
+                            sum_red + found[same, 0], sum_green + found[same, 1], sum_blue + found[same, 2],
+                        )  # fmt: skip
+                        continue
+                    seen = t >= 0
+                    point_x, point_y, point_z, way_x, way_y, way_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                    if seen:
+                        px, py = col + offsets[s, 0], row + first_row + offsets[s, 1]
+                        point_x, point_y, point_z, way_x, way_y, way_z = _seen_from(view, px, py, closest[row, col, s])
+                        seen = not ground_hides or point_z > -0.002
+                    if seen:
+                        fresh = t != held
+                        if fresh:
+                            held, a, b, c = t, triangles[t, 0], triangles[t, 1], triangles[t, 2]
+                            ax, ay = screen[a, X], screen[a, Y]
+                            bx, by, cx, cy = screen[b, X] - ax, screen[b, Y] - ay, screen[c, X] - ax, screen[c, Y] - ay
+                            inverse = 1.0 / (bx * cy - cx * by)
+                            b_dx, b_dy, c_dx, c_dy = cy * inverse, -cx * inverse, -by * inverse, bx * inverse
+                            flat = True
+                            for k in range(4):
+                                flat = flat and colors[a, k] == colors[b, k] and colors[a, k] == colors[c, k]
+                            for k in range(3):
+                                flat = flat and normals[a, k] == normals[b, k] and normals[a, k] == normals[c, k]
+                        if fresh or not flat:
+                            share_b = (px - ax) * b_dx + (py - ay) * b_dy
+                            share_c = (px - ax) * c_dx + (py - ay) * c_dy
+                            share_a = 1.0 - share_b - share_c
+                            opacity = share_a * colors[a, 3] + share_b * colors[b, 3] + share_c * colors[c, 3]
+                            color = (
+                                share_a * colors[a, 0] + share_b * colors[b, 0] + share_c * colors[c, 0],
+                                share_a * colors[a, 1] + share_b * colors[b, 1] + share_c * colors[c, 1],
+                                share_a * colors[a, 2] + share_b * colors[b, 2] + share_c * colors[c, 2],
+                            )
+                            normal = _unit(
+                                share_a * normals[a, 0] + share_b * normals[b, 0] + share_c * normals[c, 0],
+                                share_a * normals[a, 1] + share_b * normals[b, 1] + share_c * normals[c, 1],
+                                share_a * normals[a, 2] + share_b * normals[b, 2] + share_c * normals[c, 2],
+                            )
+                            facing = normal[0] * light_x + normal[1] * light_y + normal[2] * light_z
+                            lift = _lift(facing, shadow.light.scale)
+                    if seen and opacity > 0.0 and not painted[t]:
+                        lit = 1.0
+                        if facing > -0.2:
+                            x, y, z = point_x + lift * normal[0], point_y + lift * normal[1], point_z + lift * normal[2]
+                            lit = _lit_share(shadow.closest, shadow.highest, *_in_light(shadow.light, x, y, z))
+                        sight = _unit(way_x, way_y, way_z)
+                        red, green, blue, lit_r, lit_g, lit_b = _body(scene, facing, point_z, normal, sight, color)
+                        red, green, blue = red + lit * lit_r, green + lit * lit_g, blue + lit * lit_b
                     else:
-                        depth = -float(closest[row, col, s])
-                    point_x, point_y = eye_x + depth * way_x + aside_x, eye_y + depth * way_y + aside_y
-                    point_z = eye_z + depth * way_z + aside_z
-                    seen = not ground_hides or point_z > -0.002
-                if seen:
-                    fresh = t != held
-                    if fresh:
-                        held, a, b, c = t, triangles[t, 0], triangles[t, 1], triangles[t, 2]
-                        ax, ay = screen[a, X], screen[a, Y]
-                        bx, by, cx, cy = screen[b, X] - ax, screen[b, Y] - ay, screen[c, X] - ax, screen[c, Y] - ay
-                        inverse = 1.0 / (bx * cy - cx * by)
-                        b_dx, b_dy, c_dx, c_dy = cy * inverse, -cx * inverse, -by * inverse, bx * inverse
-                        flat = True
-                        for k in range(4):
-                            flat = flat and colors[a, k] == colors[b, k] and colors[a, k] == colors[c, k]
-                        for k in range(3):
-                            flat = flat and normals[a, k] == normals[b, k] and normals[a, k] == normals[c, k]
-                    if fresh or not flat:
-                        share_b = (px - ax) * b_dx + (py - ay) * b_dy
-                        share_c = (px - ax) * c_dx + (py - ay) * c_dy
-                        share_a = 1.0 - share_b - share_c
-                        opacity = share_a * colors[a, 3] + share_b * colors[b, 3] + share_c * colors[c, 3]
-                        color = (
-                            share_a * colors[a, 0] + share_b * colors[b, 0] + share_c * colors[c, 0],
-                            share_a * colors[a, 1] + share_b * colors[b, 1] + share_c * colors[c, 1],
-                            share_a * colors[a, 2] + share_b * colors[b, 2] + share_c * colors[c, 2],
-                        )
-                        normal = _unit(
-                            share_a * normals[a, 0] + share_b * normals[b, 0] + share_c * normals[c, 0],
-                            share_a * normals[a, 1] + share_b * normals[b, 1] + share_c * normals[c, 1],
-                            share_a * normals[a, 2] + share_b * normals[b, 2] + share_c * normals[c, 2],
-                        )
-                        facing = normal[0] * light_x + normal[1] * light_y + normal[2] * light_z
-                        lift = _lift(facing, shadow.light.scale)
-                if seen and opacity > 0.0 and not painted[t]:
-                    lit = 1.0
-                    if facing > -0.2:
-                        x, y, z = point_x + lift * normal[0], point_y + lift * normal[1], point_z + lift * normal[2]
-                        lit = _lit_share(shadow.closest, shadow.light, x, y, z)
-                    sight = _unit(way_x, way_y, way_z)
-                    red, green, blue = _body(scene, lit, facing, point_z, normal, sight, color)
-                else:
-                    left, share = behind[row, col, 3], opacity if seen else 0.0
-                    base_r, base_g, base_b = behind[row, col, 0], behind[row, col, 1], behind[row, col, 2]
-                    red = (base_r + (color[0] - base_r) * share) * left
-                    green = (base_g + (color[1] - base_g) * share) * left
-                    blue = (base_b + (color[2] - base_b) * share) * left
-                red, green, blue = min(red, 1.0), min(green, 1.0), min(blue, 1.0)
-                found[s, 0], found[s, 1], found[s, 2] = red, green, blue
-                sum_red, sum_green, sum_blue = sum_red + red, sum_green + green, sum_blue + blue
-            share = 1.0 if shared else 1.0 / samples
-            picture[row, col, 0] = steps[int(sum_red * share * top)]
-            picture[row, col, 1] = steps[int(sum_green * share * top)]
-            picture[row, col, 2] = steps[int(sum_blue * share * top)]
+                        left, share = behind[row, col, 3], opacity if seen else 0.0
+                        base_r, base_g, base_b = behind[row, col, 0], behind[row, col, 1], behind[row, col, 2]
+                        red = (base_r + (color[0] - base_r) * share) * left
+                        green = (base_g + (color[1] - base_g) * share) * left
+                        blue = (base_b + (color[2] - base_b) * share) * left
+                    red, green, blue = min(red, 1.0), min(green, 1.0), min(blue, 1.0)
+                    found[s, 0], found[s, 1], found[s, 2] = red, green, blue
+                    sum_red, sum_green, sum_blue = sum_red + red, sum_green + green, sum_blue + blue
+                share = 1.0 if shared else 1.0 / samples
+                picture[row, col, 0] = steps[int(sum_red * share * top)]
+                picture[row, col, 1] = steps[int(sum_green * share * top)]
+                picture[row, col, 2] = steps[int(sum_blue * share * top)]

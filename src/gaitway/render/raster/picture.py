@@ -188,7 +188,7 @@ def draw_rows(
     _shading_kernels.shade(
         view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
         triangles.groups, sample_places(samples), first, closest, owner, behind, _srgb_steps(), tiles,
-        touched, np.empty((samples, 3)), np.empty(samples, np.int32), part,
+        touched, np.empty((samples, 3)), np.empty(samples, np.int32), np.empty((3, 10)), part,
     )  # fmt: skip
 
 

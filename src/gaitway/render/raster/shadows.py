@@ -31,7 +31,7 @@ def no_shadow() -> Shadow:
     """Return the shadow of a scene that casts none."""
     view = View(np.zeros(3), np.eye(3), 1.0, 0.0, 0.0, perspective=False)
     empty, cells = np.zeros((1, 1), dtype=np.float32), np.zeros((1, 1), dtype=np.uint8)
-    return Shadow(view, empty, empty, view, empty, cells, cells)
+    return Shadow(view, empty, empty, view, empty, cells, cells, empty)
 
 
 def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, pool: Executor) -> Shadow:
@@ -50,7 +50,7 @@ def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, po
 
 def both(light: ShadowPicture, sky: ShadowPicture) -> Shadow:
     """Return the pictures of the light and of the sky as the kernels take them."""
-    return Shadow(light.view, light.closest, light.dark, sky.view, sky.dark, light.cells, sky.cells)
+    return Shadow(light.view, light.closest, light.dark, sky.view, sky.dark, light.cells, sky.cells, light.highest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,9 @@ class ShadowPicture:
     """Share of light that does not reach the floor, blurred; (H, W)."""
     cells: Flags
     """0 where a cell of `dark` holds no shadow; (H / CELL, W / CELL), rounded up."""
+    highest: Single
+    """Largest `closest` of the patch that begins at each texel (see `Shadow.highest`); from above, where none is
+    looked up, (0, 0)."""
     blurs: tuple[tuple[float, float], tuple[float, float]]
     """Strength and reach [texels] of both blurs."""
     floor: tuple[float, float, float] | None
@@ -167,17 +170,19 @@ class ShadowPicture:
             inside = (slice(top - rows.start, bottom - rows.start), slice(left - cols.start, right - cols.start))
             new.dark[top:bottom, left:right] = new.shaded((rows, cols))[inside]
             new.cells[_cells_of(left, top, right, bottom)] = 1
+            if new.highest.size:
+                _kernels.highest_of_patches(new.closest, top, bottom, left, right, new.highest)
         return MovingPicture(new, parts)
 
     def _copied(self) -> ShadowPicture:
-        arrays = (self.closest.copy(), self.farthest.copy(), self.dark.copy(), self.cells.copy())
+        arrays = (a.copy() for a in (self.closest, self.farthest, self.dark, self.cells, self.highest))
         return ShadowPicture(self.view, *arrays, self.blurs, self.floor)
 
     def take_back(self, used: MovingPicture) -> None:
         """Keep arrays for the next frame: where things moved they become those of the still things again."""
         for left, top, right, bottom in used.parts.tolist():
             part = (slice(top, bottom), slice(left, right))
-            for name in ("closest", "farthest", "dark"):
+            for name in ("closest", "farthest", "dark", "highest"):
                 getattr(used.picture, name)[part] = getattr(self, name)[part]
             cells = _cells_of(left, top, right, bottom)
             used.picture.cells[cells] = self.cells[cells]
@@ -273,10 +278,13 @@ def _in_texels(
 
 def _shadow_picture(frame: ShadowFrame, closest: Single, farthest: Single) -> ShadowPicture:
     """Return the picture of a frame in which the first and last surfaces (H, W) are drawn."""
-    nothing = np.empty((0, 0), np.float32), np.empty((0, 0), np.uint8)
-    drawn = ShadowPicture(frame.view, closest, farthest, *nothing, frame.blurs, frame.floor)
-    dark = drawn.shaded()
-    return replace(drawn, dark=dark, cells=_shaded_cells(dark))
+    nothing, no_cells = np.empty((0, 0), np.float32), np.empty((0, 0), np.uint8)
+    drawn = ShadowPicture(frame.view, closest, farthest, nothing, no_cells, nothing, frame.blurs, frame.floor)
+    dark, highest = drawn.shaded(), nothing
+    if frame.floor is not None:
+        highest = np.empty_like(closest)
+        _kernels.highest_of_patches(closest, 0, len(closest), 0, closest.shape[1], highest)
+    return replace(drawn, dark=dark, cells=_shaded_cells(dark), highest=highest)
 
 
 def _shaded_cells(dark: Single) -> Flags:
