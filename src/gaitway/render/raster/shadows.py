@@ -175,8 +175,8 @@ class ShadowPicture:
         return MovingPicture(new, parts)
 
     def _copied(self) -> ShadowPicture:
-        arrays = (a.copy() for a in (self.closest, self.farthest, self.dark, self.cells, self.highest))
-        return ShadowPicture(self.view, *arrays, self.blurs, self.floor)
+        own = (self.closest.copy(), self.farthest.copy(), self.dark.copy())
+        return ShadowPicture(self.view, *own, self.cells.copy(), self.highest.copy(), self.blurs, self.floor)
 
     def take_back(self, used: MovingPicture) -> None:
         """Keep arrays for the next frame: where things moved they become those of the still things again."""
