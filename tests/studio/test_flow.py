@@ -47,7 +47,8 @@ def test_density_counts_everybody_once() -> None:
     grid = flow_grid(points, np.tile([1.0, 0.0], (60, 1)), BOUNDS)
     assert grid.density.sum() == pytest.approx(60.0, rel=0.05)  # squares of one square metre; thin ones are left out
     assert 5.0 < grid.density.max() < 11.0
-    assert grid.velocity == pytest.approx(np.tile([1.0, 0.0], (len(grid.places), 1)), abs=1e-6)
+    assert grid.streams[:, 0] == pytest.approx(np.tile([1.0, 0.0], (len(grid.places), 1)), abs=1e-6)
+    assert grid.shares[:, 0] == pytest.approx(grid.density) and not grid.shares[:, 1].any()
     assert len(flow_grid(np.empty((0, 2)), np.empty((0, 2)), BOUNDS).places) == 0
 
 
@@ -65,12 +66,31 @@ def test_arrows_point_where_people_go_and_none_are_drawn_of_who_stands() -> None
     assert (np.hypot(*(shafts[:, 0] - [2.5, 2.5]).T) < 3.0).all()
 
 
+@pytest.mark.parametrize("turn", [0.0, 0.5 * np.pi, 2.5])
+def test_two_streams_have_an_arrow_each(turn: float) -> None:
+    """People who pass one another do not cancel out; each arrow is on the right of its own way."""
+    rng = np.random.default_rng(4)
+    ahead = np.array([np.cos(turn), np.sin(turn)])
+    points = rng.uniform((3.0, 1.0), (9.0, 7.0), (80, 2))
+    velocities = np.where(np.arange(80)[:, None] % 2 == 0, 1.3 * ahead, -0.9 * ahead) + rng.normal(0.0, 0.05, (80, 2))
+    grid = flow_grid(points, velocities, BOUNDS)
+    dense = grid.density > 1.0
+    along = np.sort(grid.streams[dense] @ ahead, axis=1)
+    assert along == pytest.approx(np.tile([-0.9, 1.3], (dense.sum(), 1)), abs=0.15)
+    shafts = arrows(grid)[: len(arrows(grid)) // 3]
+    way = shafts[:, 1] - shafts[:, 0]
+    assert ((way @ ahead > 0.3).sum() > 20) and ((way @ ahead < -0.3).sum() > 20)
+    beside = shafts.mean(axis=1)[:, None] - grid.places
+    beside = beside[np.arange(len(shafts)), np.hypot(*np.moveaxis(beside, -1, 0)).argmin(axis=1)]
+    assert np.median(beside[:, 0] * way[:, 1] - beside[:, 1] * way[:, 0]) > 0.05
+
+
 def test_the_page_shows_it_on_demand_and_takes_it_away() -> None:
     server = _Scene()
     flow = PageFlow(server)  # type: ignore[arg-type]
     for k in range(6):
         flow.note(0.1 * k, ("ada", "ben"), np.array([[2.0 + 0.13 * k, 2.0], [2.0 + 0.13 * k, 2.6]]))
-    assert flow.grid(BOUNDS).velocity == pytest.approx(
+    assert flow.grid(BOUNDS).streams[:, 0] == pytest.approx(
         np.tile([1.3, 0.0], (len(flow.grid(BOUNDS).places), 1)), abs=1e-6
     )
     flow.show(True, BOUNDS, flat)
