@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import get_type_hints
 
 import pytest
 
 from gaitway import bench
 from gaitway.bench import BenchRow, Timing, _timing, motion, run_benches
+from gaitway.cli import bench as cli_bench
 from gaitway.core.errors import GaitwayError
 
 
@@ -50,3 +52,8 @@ def test_unknown_benchmarks() -> None:
     with pytest.raises(GaitwayError, match="no benchmark 'crowds'; there are behavior, bodies, crowd, fuzz"):
         run_benches("crowds")
     assert "motion" in bench.BENCHES
+
+
+def test_help_names_all_benchmarks() -> None:
+    (name, *_) = get_type_hints(cli_bench, include_extras=True)["name"].__metadata__
+    assert name.help.startswith(f"One of {', '.join(bench.BENCHES)}; all but {' and '.join(bench.LONG)} ")

@@ -125,8 +125,8 @@ def test_clip_convert_and_draw(tmp_path: Path) -> None:
         (["clip", "draw", "good.bvh", "-o", "no/such/folder/out.png"], "folder"),
         (["library", "show", "persn"], "person"),
         (["bench", "nothing"], "nothing"),
-        (["render"], "there is no command 'render'; did you mean 'gaitway export'?; see"),
-        (["scene", "chek"], "there is no command 'chek'; did you mean 'gaitway scene check'?; see"),
+        (["render"], "there is no command 'render'; did you mean 'gaitway export'? See"),
+        (["scene", "chek"], "there is no command 'chek'; did you mean 'gaitway scene check'? See"),
         (["frobnicate"], "there are animate, audit, bench, clip, compile, demo, export, library"),
         (["plan", "walk.npz", "-o", "out.npz"], "walk.npz: is a take ('gaitway audit'"),
         (

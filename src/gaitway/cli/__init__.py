@@ -119,7 +119,9 @@ def _say_usage_error(problem: Exception) -> None:
     message = cast("Any", problem).format_message().rstrip(".")
     if message.startswith("No such command"):
         message = _no_such_command(message, context)
-    _say_error(f"{message}; see '{context.command_path} --help'" if context is not None else message)
+    if context is not None:
+        message += f"{' See' if message.endswith('?') else '; see'} '{context.command_path} --help'"
+    _say_error(message)
 
 
 _MEANT = {
@@ -225,8 +227,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="One of behavior, fuzz, graphs, live, motion, render, soak, take, tree, variation, world; "
-            "all but fuzz and soak if left out."
+            help="One of behavior, bodies, crowd, fuzz, graphs, live, motion, render, soak, take, tree, variation, "
+            "world; all but fuzz and soak if left out."
         ),
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="How long fuzz or soak runs.", min=0.0, max=10_000.0)] = None,

@@ -54,7 +54,8 @@ def audit(
     else:
         names = ("figure", "bar", "worst", "where", "verdict")
         rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
-        show_rows(f"{take.name}: {len(performed)} characters, {performed.duration:.4g} s", rows)
+        count = len(performed)
+        show_rows(f"{take.name}: {count} character{'s' * (count != 1)}, {performed.duration:.4g} s", rows)
         say(counted_violations(report))
         if measured is not None:
             names = ("figure", "people", "here", "farthest from it", "verdict")
