@@ -30,7 +30,7 @@ from gaitway.studio.page import skinned
 from gaitway.studio.page.camera import framing, ground_point, on_level, panel_share, seen
 from gaitway.studio.page.gallery import PageWindows, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
-from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
+from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky, soft_shadows
 from gaitway.studio.page.people import flattening, resting
 from gaitway.studio.page.skinned import whole_body
 from gaitway.studio.segments import body_segments, capsule_segments, shadow_segments
@@ -437,7 +437,7 @@ def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
     viewer.vanish()
 
 
-_ALONE = ("/trails", "/plans", "/grid", "/room", "/shadow")
+_ALONE = ("/trails", "/plans", "/grid", "/room")
 
 
 def _nodes(scene: viser.SceneApi) -> set[str]:
@@ -506,6 +506,20 @@ def test_a_shadow_falls_where_the_light_says() -> None:
     assert 8 <= len(shadow_segments(skeleton)) <= 16
 
 
+def test_shadows_of_obstacles_have_soft_edges() -> None:
+    """Rings that do not meet, darker inwards, about the edge of the hard shadow."""
+    world = scene_from_dict(SCENE).world
+    hard, rings = shadows(world), soft_shadows(world)
+    shares = [share for _, share in rings]
+    assert shares == sorted(shares) and shares[-1] == 1.0 and shares[0] <= 0.25
+    whole = shapely.union_all([area for area, _ in rings])
+    assert whole.area == pytest.approx(sum(area.area for area, _ in rings), rel=1e-6)
+    assert whole.covers(hard.buffer(-0.01)) and hard.buffer(0.1).covers(whole)
+    assert rings[-1][0].buffer(0.05).within(hard.buffer(0.02))
+    open_field = scene_from_dict({**SCENE, "obstacles": [], "specials": []}).world
+    assert soft_shadows(open_field) == []
+
+
 def test_colors_come_through_the_film_curve_as_the_renderer_has_them() -> None:
     colors = np.array([palette[tone] for palette in map(person_palette, range(40)) for tone in range(9)])
     assert film(unfilmed(colors)) == pytest.approx(colors, abs=1e-6)
@@ -568,6 +582,8 @@ def test_ways_are_coloured_by_what_is_done() -> None:
         list(behavior_color(name)) for name in ("walk_forward", "walk_forward", "jump", "walk_forward")
     ]
     assert [name for name, _, _ in changes(ahead)] == ["walk_forward", "jump", "walk_forward"]
+    turns = tuple((f"walk_left_{15 * k}" if k else "walk_short", float(k), 0.0) for k in range(4))
+    assert changes(StudioRoute(points, turns, (4.0, 0.0))) == turns[:1]  # one word for one walk
 
 
 def test_rays_meet_the_ground() -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from gaitway.core.errors import LiveError, StudioError
-from gaitway.live import Arrived, LiveCounts, LiveCrowd, Refused, Stuck
+from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, Stuck
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioRoute, StudioTrouble
@@ -53,7 +53,9 @@ class LivePlay:
         self._outside: list[Character] = []
         self._refused: dict[str, str] = {}
         self._tried = 0.0
-        self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=scene.seed)
+        # who is to be planned as a throng also lives as one
+        options = LiveOptions(dynamics="mixed" if scene.plan.planner == "crowd" else "clips")
+        self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=scene.seed, options=options)
         for library in dict.fromkeys(_plain(c.library) for c in scene.characters) or (LibraryRef(),):
             self._say(f"preparing {library.name}")
             self.crowd.add_library(library)

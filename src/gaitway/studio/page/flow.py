@@ -96,7 +96,10 @@ def _stream_of(
     main = 0.5 * np.arctan2(along.sum(), across.sum())
     # an axis has no sign: all are turned to the side of the axis of everybody
     angle = np.where(np.cos(angle - main) < 0.0, angle + np.pi, angle)
-    return (velocities[:, 0] * np.cos(angle) + velocities[:, 1] * np.sin(angle) < 0.0).astype(np.int64)
+    against: npt.NDArray[np.int64] = np.where(
+        velocities[:, 0] * np.cos(angle) + velocities[:, 1] * np.sin(angle) < 0.0, 1, 0
+    )
+    return against
 
 
 def _smoothed(layers: FloatArray) -> FloatArray:

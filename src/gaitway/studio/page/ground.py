@@ -11,7 +11,7 @@ import viser
 from PIL import Image
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.studio.page.paint import TEXTURE, Pixels, flat_mesh, paving, room_picture, shadows, sky
+from gaitway.studio.page.paint import TEXTURE, Pixels, flat_mesh, paving, room_picture, sky, soft_shadows
 from gaitway.studio.tones import BACKDROP, FLOOR, SHADE, surface_color
 from gaitway.world.surface import terrain_surface
 from gaitway.world.world import World
@@ -21,18 +21,13 @@ _LIFTS = {"shadow": 0.012, "room": 0.02, "grid": 0.025}
 """Heights of layers over the ground, so that they do not flicker [m]."""
 
 
-def shadow_color() -> tuple[int, int, int]:
-    """Return the colour of the floor in shadow."""
-    return surface_color(FLOOR, 1.0 - SHADE)
-
-
 class PageGround:
     """The ground under all characters and obstacles. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
         self._world: World | None = None
-        self._shadow: viser.MeshHandle | None = None
+        self._shadows: list[viser.MeshHandle] = []
         self._room: viser.GlbHandle | None = None
         self._grid: viser.LineSegmentsHandle | None = None
         self.wanted = {"grid": False, "clearance": False}
@@ -70,17 +65,21 @@ class PageGround:
         self._scene.add_line_segments("/edge", np.stack([rim[:-1], rim[1:]], axis=1), _EDGE, thickness=0.08)
 
     def _draw_shadows(self, world: World) -> None:
-        if self._shadow is not None:
-            self._shadow.remove()
-            self._shadow = None
+        for handle in self._shadows:
+            handle.remove()
+        self._shadows = []
         if world.terrain is not None:
             return  # a flat shadow would be cut by the slopes
-        vertices, faces = flat_mesh(shadows(world), _LIFTS["shadow"])
-        if len(faces):
-            self._shadow = self._scene.add_mesh_simple(
-                "/shadow", vertices, faces, color=shadow_color(), side="double", cast_shadow=False,
-                receive_shadow=False,
-            )  # fmt: skip
+        for number, (area, share) in enumerate(soft_shadows(world)):
+            vertices, faces = flat_mesh(area, _LIFTS["shadow"] * (0.5 + 0.5 * share))
+            if len(faces):
+                color = surface_color(FLOOR, 1.0 - share * SHADE)
+                self._shadows.append(
+                    self._scene.add_mesh_simple(
+                        f"/shadow/{number}", vertices, faces, color=color, side="double", cast_shadow=False,
+                        receive_shadow=False,
+                    )
+                )  # fmt: skip
 
     def _draw_room(self) -> None:
         if self._room is not None:

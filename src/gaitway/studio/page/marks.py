@@ -244,10 +244,12 @@ def colored_way(ahead: StudioRoute) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
 
 
 def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
-    """Return the first few places along a route where another behaviour begins."""
+    """Return the first few places along a route where another kind of motion begins: not every turn of a walk."""
     out: list[tuple[str, float, float]] = []
     for label in ahead.labels:
-        if not out or (label[0] != out[-1][0] and math.dist(label[1:], out[-1][1:]) > _APART):
+        if not out or (
+            behavior_color(label[0]) != behavior_color(out[-1][0]) and math.dist(label[1:], out[-1][1:]) > _APART
+        ):
             out.append(label)
     return tuple(out[:_LABELS])
 

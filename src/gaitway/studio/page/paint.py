@@ -29,6 +29,8 @@ _FALL = (-SUN[0], -SUN[1])
 """Where the shadow of a point falls, for each metre of its height [m]."""
 _LONGEST = 3.0
 """Height above which shadows grow no longer [m]."""
+_PENUMBRA, _RINGS = 0.07, 5
+"""Half width of the soft edge of a shadow [m], and the steps that it is made of."""
 _FULL = 1.5
 """Clearance above which colours do not change any more [m]."""
 
@@ -56,6 +58,23 @@ def shadows(world: World) -> shapely.Geometry:
     """Return the shadows of the obstacles of a world on flat ground: each sweeps its outline away from the sun."""
     parts = [_shadow(obstacle.shape) for obstacle in world.obstacles]
     return shapely.union_all(parts).intersection(shapely.box(*world.bounds))
+
+
+def soft_shadows(world: World) -> list[tuple[shapely.Geometry, float]]:
+    """Return the shadows of a world as areas that do not meet, from their rims inwards, and the share of the shade.
+
+    Their edges are as soft as those of the renderer; what is left around the foot of an obstacle is its contact shadow.
+    """
+    area, frame = shadows(world), shapely.box(*world.bounds)
+    if area.is_empty:
+        return []
+    steps = np.linspace(_PENUMBRA, -_PENUMBRA, _RINGS)
+    rings = [area.buffer(step, quad_segs=2).simplify(0.01).intersection(frame) for step in steps]
+    inner = [*rings[1:], shapely.Polygon()]
+    return [
+        (shapely.difference(ring, next_ring), (number + 1.0) / _RINGS)
+        for number, (ring, next_ring) in enumerate(zip(rings, inner, strict=True))
+    ]
 
 
 @lru_cache(maxsize=2048)

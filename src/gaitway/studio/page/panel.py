@@ -386,7 +386,9 @@ class PagePanel:
         with gui.add_folder("Planned with"):
             names = tuple(_PLANNERS.get(name, name) for name in planner_names())
             self._planner = gui.add_dropdown(
-                "Planner", names, hint="of takes; live people use search trees, and local dynamics in throngs"
+                "Planner",
+                names,
+                hint="of takes; live people use search trees, with crowd also local dynamics in throngs",
             )
             self._library = gui.add_dropdown("Library", ("as it is", *cast_names()))
             self._seed = gui.add_number("Seed", 0, min=0, max=2**32 - 1, step=1)
