@@ -47,6 +47,8 @@ class HandOvers:
         self.foot_turns: FloatArray = np.empty((0, 2, 3))
         self.shares: FloatArray = np.empty((0, 2))
         self._ankles = np.array([skeleton.roles[chain[2]] for chain in _LEGS])
+        self._poles = [pole_direction(skeleton, chain) for chain in _LEGS]
+        self._parents: list[int] = skeleton.parents.tolist()
 
     def begin(
         self, slots: IntArray, roots: FloatArray, turns: FloatArray, new_roots: FloatArray, new_turns: FloatArray
@@ -106,11 +108,11 @@ class HandOvers:
                 foot = rotations.multiply(
                     rotations.from_rotation_vector(share[:, k, None] * self.foot_turns[:, k]), world[:, ankle]
                 )
-                pole = rotations.rotate(turned[:, hip], pole_direction(self.skeleton, chain))
+                pole = rotations.rotate(turned[:, hip], self._poles[k])
                 upper, lower = two_bone(
                     moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
                 )
-                set_limb(local, turned, self.skeleton.parents.tolist(), (hip, knee, ankle), (upper, lower, foot))
+                set_limb(local, turned, self._parents, (hip, knee, ankle), (upper, lower, foot))
             local = rotations.normalize(local)
             if attempt == 0:
                 # two feet that roll in different ways may meet under the floor: they are lifted out of it
