@@ -289,6 +289,7 @@ def test_a_body_without_legs_is_measured_by_its_way() -> None:
     assert {report[name].verdict for name in ("step_width", "head_speed", "in_step")} == {"not measured"}
 
 
+@pytest.mark.slow
 def test_the_command(walkers: Take, tmp_path: Path) -> None:
     from gaitway.take import save_take
 

@@ -270,6 +270,7 @@ def test_names_are_made_valid_and_shown_as_they_were(tmp_path: Path) -> None:
     assert len({p.GetName().lower() for p in prims}) == len(names)
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=6), max_size=20))
 def test_identifiers_are_valid_and_different(names: list[str]) -> None:
     found = identifiers(names)

@@ -132,6 +132,7 @@ def test_kernels_are_their_python_twins() -> None:
     assert int(state[kernels.FRAMES]) == twin.frames
 
 
+@pytest.mark.slow
 def test_a_beam_is_never_better_than_the_best() -> None:
     node, horizon = 7, 10
     move = beginning_move(GRAPH, node, BEND)

@@ -77,6 +77,7 @@ def test_against_a_star(tables: dict[str, PaperTable]) -> None:
     assert (tree["time_thesis"], tree["success_thesis"]) == (0.44, 93.63)
 
 
+@pytest.mark.slow
 def test_resolutions(tables: dict[str, PaperTable]) -> None:
     rows = [row for row in tables["lau-4.3"].data if row["method"] == "SPST, 25 MB"]
     assert [row["grid"] for row in rows] == ["270x270", "540x540", "1080x1080"]
@@ -93,6 +94,7 @@ def test_the_same_queries_and_trees_again(tables: dict[str, PaperTable]) -> None
     assert shares[0] != shares[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_part_have_the_same_keys(name: str, tables: dict[str, PaperTable]) -> None:
     sections = tables[name].sections

@@ -458,6 +458,7 @@ def test_events_are_plain_lines(tmp_path: Path) -> None:
     assert json.loads(lines[1]) == {"tick": 0, "do": "step", "frames": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("planner", "dynamics"), [("crowd", "mixed"), ("behavior", "clips")])
 def test_a_scene_that_is_planned_as_a_throng_lives_as_one(planner: str, dynamics: str) -> None:
     engine = StudioEngine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 8, 6], "plan": {"planner": planner}}))

@@ -59,6 +59,7 @@ def test_characters_may_differ_in_their_planner() -> None:
     assert by == {"ada": "tree", "bo": "A*"} and not made.failed
 
 
+@pytest.mark.slow
 def test_exact_arrival() -> None:
     made = planned(walker(goal=[20, 8, 90], plan={"planner": "tree", "exact": True}))
     x, y, heading = made.crowd.plans["ada"].end_pose
