@@ -60,6 +60,8 @@ def _has_wrong_entries(place: Place, entries: list[Any]) -> bool:
 
 def _text(entry: Any, model: type[BaseModel]) -> str:
     kind, value, place, context = entry["type"], entry["input"], tuple(entry["loc"]), entry.get("ctx", {})
+    if kind == "extra_forbidden" and place[0] == "obstacles" and len(place) == 3 and place[-1] in _SPECIAL:
+        return "special obstacles stand in a list of their own; write it under specials:"
     if kind == "extra_forbidden":
         return unknown_key(str(place[-1]), _keys(_model_at(model, place[:-1])))
     if kind == "missing":
@@ -85,6 +87,8 @@ def _text(entry: Any, model: type[BaseModel]) -> str:
     return f"{shown(value)} {what}; write {write}{unit if 'number' in write else ''}"
 
 
+_SPECIAL = ("jump", "duck", "crawl", "climb", "stairs", "passable")
+"""Kinds of special obstacles that a newcomer looks for among the others."""
 _PATTERNS = {
     r"^#[0-9a-fA-F]{6}$": "a colour as '#rrggbb'",
     r"^[^\W\d]\w*$": "one word of letters, digits and _",
