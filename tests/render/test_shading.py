@@ -9,7 +9,7 @@ import pytest
 
 from gaitway.render import Camera, Lighting, render_frame
 from gaitway.render.film.scenery import solid_of
-from gaitway.render.raster import _kernels, _shading_kernels, picture
+from gaitway.render.raster import _floor_kernels, _kernels, picture
 from gaitway.render.raster import shadows as _shadows
 from gaitway.render.raster._kernels import PATCH, TILE, SceneLight
 from gaitway.render.raster.picture import _srgb_steps, camera_view, hiding, scene_light
@@ -29,7 +29,7 @@ def staged(view, setting, shadow=None, *, size=SIZE, touched=None, owner=NOBODY,
     pixels = np.zeros((size[1], size[0], 3), np.uint8)
     shadow = _shadows.no_shadow() if shadow is None else shadow
     room = np.empty((TILE, 9)), np.empty((4, TILE))
-    _shading_kernels.stage(
+    _floor_kernels.stage(
         view, setting, shadow, 0, size[1], tiles, touched, owner, opaque, _srgb_steps(), *room, out, pixels
     )
     return out, pixels

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
-from gaitway.render.raster import _kernels, _shading_kernels, shadows
+from gaitway.render.raster import _floor_kernels, _kernels, _shading_kernels, shadows
 from gaitway.render.raster._kernels import TILE, Flags, Index, SceneLight, Shadow, Single, View
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.colors import from_hex
@@ -181,7 +181,7 @@ def draw_rows(
     count, width, samples = closest.shape
     behind = np.empty((count, width, 4), dtype=np.float32)
     part = picture[first : first + count]
-    _shading_kernels.stage(
+    _floor_kernels.stage(
         view, scene, shadow, first, len(picture), tiles, touched, owner, hides, _srgb_steps(),
         np.empty((TILE, 9)), np.empty((4, TILE)), behind, part,
     )  # fmt: skip
