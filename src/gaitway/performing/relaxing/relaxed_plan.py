@@ -32,9 +32,9 @@ from gaitway.space.traffic import Traffic, placed_discs, swept_step
 
 _FEWEST, _MOST = 2, 16
 """Least and greatest number of steps that are drawn straight together."""
-_SWEEPS, _RUN, _HOP = 2, 12, 4
-"""Number of times that overlapping runs of steps are drawn straight after that, their number of steps, and how many lie
-between the beginnings of two of them."""
+_RUN, _HOP = 12, 4
+"""Number of steps of the overlapping runs that are drawn straight after that, and how many steps lie between the
+beginnings of two of them. A second time spares hardly more turning, and bends add up."""
 _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
 _BESIDE = 2
@@ -226,12 +226,8 @@ class _Stretch:
         borders = [count * k // parts for k in range(parts + 1)]
         for first, end in pairwise(borders):
             self._relax(first, end)
-        for _ in range(_SWEEPS):
-            before = turning(self.path, self.knots)
-            for first in range(0, max(count - _RUN, 0) + _HOP, _HOP):
-                self._try(max(min(first, count - _RUN), 0), min(first + _RUN, count), 2.0 * _GAIN)
-            if turning(self.path, self.knots) > before - 2.0 * _GAIN:
-                break
+        for first in range(0, max(count - _RUN, 0) + _HOP, _HOP):
+            self._try(max(min(first, count - _RUN), 0), min(first + _RUN, count), 2.0 * _GAIN)
 
     def begin(self) -> None:
         """Set off at once, without single steps to where one stands again, if the walk after them can do without.
