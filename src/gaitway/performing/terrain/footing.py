@@ -216,7 +216,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
     toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
     foot = rotations.multiply(tilt, world_turns[:, ankle])
-    if toes is not None:
+    if toes is not None and world.terrain is not None:
         toes = _calm_toes(foot, toes, flags, fps)
     plan = FootPlan(at + shift, foot, toes, planted)
     return _TerrainFoot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
