@@ -35,7 +35,7 @@ _DEEPEST = 0.08
 """Farthest that the root comes down for a leg to reach its foothold [m]."""
 _DROP_S = 0.4
 """Time over which it comes down and rises again [s]."""
-_LEAST_ARC, _GREATEST_ARC = 0.6, 1.3
+_LEAST_ARC, _GREATEST_ARC = 0.35, 1.3
 """Factors on the height of a swing over the line between its ends, if the ends lie less or more far apart in height."""
 _CLEARANCE = 0.015
 """Clearance of a foot in the air over an edge [m]."""
