@@ -10,7 +10,7 @@ from gaitway.motion.clip import Clip
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedClip:
-    """A clip that fits one thing of a place. Its root begins at the origin and it leads along +x, on ground at z = 0."""
+    """A clip that fits one thing of a place. It begins at the origin, on ground at z = 0, and leads along +x."""
 
     clip: Clip
     start: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -35,10 +36,13 @@ _DEEPEST = 0.08
 """Farthest that the root comes down for a leg to reach its foothold [m]."""
 _DROP_S = 0.4
 """Time over which it comes down and rises again [s]."""
-_LEAST_ARC, _GREATEST_ARC = 0.35, 1.3
-"""Factors on the height of a swing over the line between its ends, if the ends lie less or more far apart in height."""
+_LEVEL_ARC, _GREATEST_ARC = 0.05, 1.3
+"""How high a foot is led over the line between its ends on the level [m], and how many times as high as in the clip it
+may go where the ends lie farther apart in height."""
 _CLEARANCE = 0.015
 """Clearance of a foot in the air over an edge [m]."""
+_SHOE = 0.025
+"""How far a shoe goes beyond the points that rest, ahead and behind [m]."""
 _KEPT = 8.0
 """Frames at either end in which the root does not come down, since the clip joins others there."""
 _UNTOUCHED = 1e-9
@@ -141,7 +145,7 @@ def _plan(clip: Clip, side: str, holds: Sequence[Foothold], moves: FloatArray, g
     for hold, move in own:
         target[hold.start : hold.stop] += move
         planted[hold.start : hold.stop] = True
-    for (before, first), (after, second) in zip(own[:-1], own[1:], strict=True):
+    for (before, first), (after, second) in pairwise(own):
         rows = slice(before.stop - 1, after.start + 1)
         target[rows] = _swing(track[rows], first, second)
         if np.linalg.norm(first - second) > _UNTOUCHED or before.height != after.height:
@@ -162,7 +166,8 @@ def _swing(track: FloatArray, first: FloatArray, second: FloatArray) -> FloatArr
     rise, new_rise = span[2], span[2] + second[2] - first[2]
     if abs(rise) > 1e-3:
         arc = track[:, 2] - start[2] - share * rise
-        factor = float(np.clip(new_rise / rise, _LEAST_ARC, _GREATEST_ARC))
+        peak, steep = max(float(arc.max()), 1e-6), float(np.clip(new_rise / rise, 0.0, _GREATEST_ARC))
+        factor = steep + max(1.0 - steep, 0.0) * min(_LEVEL_ARC / peak, 1.0)
         out[:, 2] = start[2] + first[2] + share * new_rise + factor * arc
     return np.asarray(out)
 
@@ -176,5 +181,7 @@ def _lift(ankle: FloatArray, arms: FloatArray, ground: GroundProfile) -> FloatAr
     share = (np.arange(count) + 1.0) / (count + 1.0)
     bump = np.minimum(ease(share / 0.3), ease((1.0 - share) / 0.3))
     wanted = _CLEARANCE * np.minimum(bump, 1.0)
-    lack = (ground(sole[..., 0]) + wanted[:, None] - sole[..., 2]).max(axis=1)
+    # the shoe goes beyond the points that rest
+    under = np.max([ground(sole[..., 0] + beyond * bump[:, None]) for beyond in (-_SHOE, 0.0, _SHOE)], axis=0)
+    lack = (under + wanted[:, None] - sole[..., 2]).max(axis=1)
     return np.asarray(max(float((lack / np.maximum(bump, 0.3)).max()), 0.0) * bump)
