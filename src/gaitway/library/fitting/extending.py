@@ -8,6 +8,7 @@ from typing import Any
 from gaitway.core.cache import cached
 from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.library.fitting.blocks import Block, block_heights, fitted_block
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.library.fitting.flights import DIRECTIONS, Flight, fitted_flight
 from gaitway.library.storage import pack_library, unpack_library
@@ -16,25 +17,33 @@ _FACTS = ("start", "end", "kind", "edge", "last_edge", "rise", "lift_s", "land_s
 """What a fitted clip knows besides its clip."""
 
 
-def fitted_library(library: Library, flights: Collection[Flight] = ()) -> tuple[Library, dict[str, FittedClip]]:
-    """Return a library with one more behaviour for each flight and direction, and the new clips by name.
+def fitted_library(
+    library: Library, flights: Collection[Flight] = (), blocks: Collection[Block] = ()
+) -> tuple[Library, dict[str, FittedClip]]:
+    """Return a library with one more behaviour for each flight, block and direction, and the new clips by name.
 
-    All that the library has stays as it is and comes first. Equal flights share their clips.
+    All that the library has stays as it is and comes first. Equal flights share their clips. A block that is too low or
+    too high in one direction gets no clip in it; `fitted_block` says why.
 
     Args:
         library: library with the clips that are fitted.
         flights: flights of stairs of a place.
+        blocks: blocks of a place.
 
     Raises:
         LibraryError: if the library lacks the clips, or has a behaviour or clip of such a name already.
     """
-    asked = [(flight, direction) for flight in dict.fromkeys(flights) for direction in DIRECTIONS]
+    stairs = [(flight, direction) for flight in dict.fromkeys(flights) for direction in DIRECTIONS]
+    climbs = [(block, way) for block in dict.fromkeys(blocks) for way in DIRECTIONS if _fits(library, block, way)]
     used = {name: library.clips[name] for b in library.graph.behaviors if b.obstacle is not None for name in b.clips}
     fitted = cached(
         "fitted_clips",
         [__name__],
-        [used, [b for b in library.graph.behaviors if b.obstacle is not None], asked],
-        lambda: tuple(fitted_flight(library, *thing) for thing in asked),
+        [used, [b for b in library.graph.behaviors if b.obstacle is not None], stairs, climbs],
+        lambda: (
+            *(fitted_flight(library, flight, direction) for flight, direction in stairs),
+            *(fitted_block(library, block.kind, block.height, direction) for block, direction in climbs),
+        ),
         lambda made: _pack(library, made),
         lambda packed: _unpack(library, packed),
     )
@@ -45,6 +54,14 @@ def fitted_library(library: Library, flights: Collection[Flight] = ()) -> tuple[
     graph = BehaviorGraph((*library.graph.behaviors, *(one.behavior for one in fitted)), library.graph.forbidden)
     added = {name: one.clip for name, one in clips.items()}
     return Library(library.name, library.skeleton, {**library.clips, **added}, graph), clips
+
+
+def _fits(library: Library, block: Block, direction: str) -> bool:
+    try:
+        low, high = block_heights(library, block.kind, direction)
+    except LibraryError:
+        return False
+    return low <= block.height <= high
 
 
 def _pack(library: Library, fitted: tuple[FittedClip, ...]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Flight:
     """Height of a riser [m]."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, bool) or int(self.steps) != self.steps or not 1 <= self.steps <= MOST_STEPS:
+        if not 1 <= self.steps <= MOST_STEPS or int(self.steps) != self.steps:
             raise LibraryError(f"a flight of {self.steps} steps; write a whole number from 1 to {MOST_STEPS}")
         for word, value, (low, high) in (("treads", self.run, RUNS), ("risers", self.rise, RISES)):
             if not low - 1e-9 <= value <= high + 1e-9:

@@ -41,6 +41,8 @@ _LEVEL_ARC, _GREATEST_ARC = 0.05, 1.3
 may go where the ends lie farther apart in height."""
 _CLEARANCE = 0.015
 """Clearance of a foot in the air over an edge [m]."""
+_LIFT_S = 0.07
+"""Time over which a foot is lifted over an edge and lowered again [s]."""
 _SHOE = 0.025
 """How far a shoe goes beyond the points that rest, ahead and behind [m]."""
 _KEPT = 8.0
@@ -97,21 +99,29 @@ def footholds(clip: Clip) -> list[Foothold]:
     return sorted(found, key=lambda hold: (hold.middle, hold.side))
 
 
-def moved_to(clip: Clip, holds: Sequence[Foothold], moves: FloatArray, ground: GroundProfile) -> Clip:
+def moved_to(
+    clip: Clip,
+    holds: Sequence[Foothold],
+    moves: FloatArray,
+    ground: GroundProfile | None = None,
+    body: tuple[FloatArray, FloatArray] | None = None,
+) -> Clip:
     """Return the clip on other footholds.
 
     Args:
         clip: motion that leads along +x.
         holds: all its `footholds`; H of them.
         moves: how far each is moved [m]; (H, 3).
-        ground: what feet in the air keep clear of.
+        ground: what feet in the air keep clear of; None leaves them on their stretched ways.
+        body: frames (K,) and how far the root is moved in them [m] (K, 3); None moves it with the feet.
 
     Returns:
         A clip with the same frames and contacts. Frames in which nothing moves, or all by the same, keep their pose.
     """
     frames = np.arange(float(len(clip)))
     knots, at = np.unique([hold.middle for hold in holds], return_index=True)
-    shift = scipy.interpolate.PchipInterpolator(knots, moves[at], axis=0)(np.clip(frames, knots[0], knots[-1]))
+    knots, led = (knots, moves[at]) if body is None else body
+    shift = scipy.interpolate.PchipInterpolator(knots, led, axis=0)(np.clip(frames, knots[0], knots[-1]))
     plans = {side: _plan(clip, side, holds, moves, ground) for side in LEGS}
     shifted = replace(clip, root_positions=clip.root_positions + shift)
     asked = {side: replace(plan, planted=np.ones(len(clip), bool)) for side, plan in plans.items()}
@@ -132,7 +142,9 @@ def _columns(clip: Clip, side: str) -> list[int]:
     return [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
 
 
-def _plan(clip: Clip, side: str, holds: Sequence[Foothold], moves: FloatArray, ground: GroundProfile) -> FootPlan:
+def _plan(
+    clip: Clip, side: str, holds: Sequence[Foothold], moves: FloatArray, ground: GroundProfile | None
+) -> FootPlan:
     """Return the targets of one foot: stances moved, swings stretched and kept clear of the ground."""
     positions, world = clip.joint_transforms()
     ankle = clip.skeleton.roles[f"{side}_ankle"]
@@ -148,9 +160,9 @@ def _plan(clip: Clip, side: str, holds: Sequence[Foothold], moves: FloatArray, g
     for (before, first), (after, second) in pairwise(own):
         rows = slice(before.stop - 1, after.start + 1)
         target[rows] = _swing(track[rows], first, second)
-        if np.linalg.norm(first - second) > _UNTOUCHED or before.height != after.height:
+        if ground is not None and (np.linalg.norm(first - second) > _UNTOUCHED or before.height != after.height):
             inner = slice(before.stop, after.start)
-            target[inner, 2] += _lift(target[inner], arms[inner], ground)
+            target[inner, 2] += _lift(target[inner], arms[inner], ground, clip.fps)
     return FootPlan(target, foot, None, planted)
 
 
@@ -172,16 +184,15 @@ def _swing(track: FloatArray, first: FloatArray, second: FloatArray) -> FloatArr
     return np.asarray(out)
 
 
-def _lift(ankle: FloatArray, arms: FloatArray, ground: GroundProfile) -> FloatArray:
+def _lift(ankle: FloatArray, arms: FloatArray, ground: GroundProfile, fps: float) -> FloatArray:
     """Return how much higher a foot in the air must be to keep clear of the ground [m]; (F,)."""
-    count = len(ankle)
-    if count < 3:
-        return np.zeros(count)
+    count, half = len(ankle), max(round(_LIFT_S * fps), 1)
+    off = np.minimum(np.arange(1.0, count + 1.0), np.arange(float(count), 0.0, -1.0)) / (2.0 * half)
+    share = ease(off)
     sole = ankle[:, None] + arms
-    share = (np.arange(count) + 1.0) / (count + 1.0)
-    bump = np.minimum(ease(share / 0.3), ease((1.0 - share) / 0.3))
-    wanted = _CLEARANCE * np.minimum(bump, 1.0)
     # the shoe goes beyond the points that rest
-    under = np.max([ground(sole[..., 0] + beyond * bump[:, None]) for beyond in (-_SHOE, 0.0, _SHOE)], axis=0)
-    lack = (under + wanted[:, None] - sole[..., 2]).max(axis=1)
-    return np.asarray(max(float((lack / np.maximum(bump, 0.3)).max()), 0.0) * bump)
+    under = np.max([ground(sole[..., 0] + beyond * share[:, None]) for beyond in (-_SHOE, 0.0, _SHOE)], axis=0)
+    lack = np.maximum((under + _CLEARANCE * share[:, None] - sole[..., 2]).max(axis=1), 0.0)
+    spread = scipy.ndimage.maximum_filter1d(lack, 2 * half + 1, mode="constant")
+    smooth = scipy.ndimage.gaussian_filter1d(spread, 0.6 * half, mode="constant")
+    return np.asarray(smooth * np.minimum(2.0 * off, 1.0))
