@@ -22,7 +22,7 @@ from gaitway.motion.editing import place
 from gaitway.motion.ik import LEFT_ARM, RIGHT_ARM, reach
 
 HEIGHTS = {
-    ("box", "up"): (0.65, 1.1),
+    ("box", "up"): (0.65, 1.05),
     ("box", "down"): (0.42, 1.1),
     ("climb", "up"): (0.78, 1.02),
     ("climb", "down"): (0.42, 1.1),
