@@ -211,6 +211,6 @@ def _heel_from_edge(hold: Foothold, run: float, sign: float) -> float:
     """
     spare = run - hold.length
     if sign > 0.0:
-        return spare - float(np.clip(0.5 * spare + 0.02, 0.02, 0.08))
+        return spare - float(np.clip(0.5 * spare + 0.027, 0.027, 0.08))
     over = float(np.clip(0.04 - 0.5 * spare, -0.03, 0.3 * hold.length))
     return spare + over

@@ -43,7 +43,7 @@ _CLEARANCE = 0.015
 """Clearance of a foot in the air over an edge [m]."""
 _LIFT_S = 0.07
 """Time over which a foot is lifted over an edge and lowered again [s]."""
-_SHOE = 0.025
+_SHOE = 0.028
 """How far a shoe goes beyond the points that rest, ahead and behind [m]."""
 _KEPT = 8.0
 """Frames at either end in which the root does not come down, since the clip joins others there."""
@@ -173,8 +173,7 @@ def _swing(track: FloatArray, first: FloatArray, second: FloatArray) -> FloatArr
     along = span[0]
     time = ease(np.linspace(0.0, 1.0, len(track)))
     share = np.clip((track[:, 0] - start[0]) / along, 0.0, 1.0) if along > 0.1 else time
-    smooth = 0.5 * (share + ease(share))
-    out = track + first + smooth[:, None] * (second - first)
+    out = track + first + ease(share)[:, None] * (second - first)
     rise, new_rise = span[2], span[2] + second[2] - first[2]
     if abs(rise) > 1e-3:
         arc = track[:, 2] - start[2] - share * rise
@@ -190,9 +189,18 @@ def _lift(ankle: FloatArray, arms: FloatArray, ground: GroundProfile, fps: float
     off = np.minimum(np.arange(1.0, count + 1.0), np.arange(float(count), 0.0, -1.0)) / (2.0 * half)
     share = ease(off)
     sole = ankle[:, None] + arms
-    # the shoe goes beyond the points that rest
-    under = np.max([ground(sole[..., 0] + beyond * share[:, None]) for beyond in (-_SHOE, 0.0, _SHOE)], axis=0)
-    lack = np.maximum((under + _CLEARANCE * share[:, None] - sole[..., 2]).max(axis=1), 0.0)
+    lack = _lack(sole, _CLEARANCE * share, ground)
+    for part in (0.25, 0.5, 0.75):  # a fast foot cuts a corner between two frames
+        between = _lack(
+            sole[:-1] + part * np.diff(sole, axis=0), np.minimum(share[:-1], share[1:]) * _CLEARANCE, ground
+        )
+        lack[:-1], lack[1:] = np.maximum(lack[:-1], between), np.maximum(lack[1:], between)
     spread = scipy.ndimage.maximum_filter1d(lack, 2 * half + 1, mode="constant")
     smooth = scipy.ndimage.gaussian_filter1d(spread, 0.6 * half, mode="constant")
     return np.asarray(smooth * np.minimum(2.0 * off, 1.0))
+
+
+def _lack(sole: FloatArray, clearance: FloatArray, ground: GroundProfile) -> FloatArray:
+    """Return by how much points of a foot (F, P, 3) are too low [m]; (F,). The shoe goes beyond those points."""
+    under = np.max([ground(sole[..., 0] + beyond) for beyond in (-_SHOE, 0.0, _SHOE)], axis=0)
+    return np.asarray(np.maximum((under + clearance[:, None] - sole[..., 2]).max(axis=1), 0.0))
