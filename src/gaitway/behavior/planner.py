@@ -17,7 +17,7 @@ from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 
 TRIES = {
-    Effort.USUAL: ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000)),
+    Effort.USUAL: ((1.2, 2_500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000)),
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
 }
