@@ -191,7 +191,7 @@ def _stretches(
 
 
 _State = tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool, float]
-"""What changes when steps are drawn otherwise: the steps, their footwork, path and knots, and when the last one ends."""
+"""What changes when steps are drawn otherwise: steps, their footwork, path and knots, and when the last one ends."""
 
 
 class _Stretch:
@@ -328,7 +328,7 @@ class _Stretch:
         return self._stays_about(clip) and bool(np.hypot(*move) >= _ASIDE)
 
     def _stays_about(self, clip: str) -> bool:
-        """Return whether a clip is a single step or a turn in place, from where one stands to where one stands again."""
+        """Return whether a clip is a single step or a turn in place, from where one stands to where one stands."""
         table = self.prepared.table
         action = table.clips.index(clip)
         rests = table.start_state[action] == table.end_state[action] and table.rest[table.end_state[action]]
@@ -536,9 +536,7 @@ class _Stretch:
                 break
         return best
 
-    def _keep(
-        self, first: int, steps: Sequence[PlanStep], part: FloatArray, replaced: int | None = None
-    ) -> int | None:
+    def _keep(self, first: int, steps: Sequence[PlanStep], part: FloatArray, replaced: int | None = None) -> int | None:
         """Take a path for some steps if it can be walked; return where to cut if not.
 
         Args:

@@ -13,9 +13,9 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from gaitway.library.actions import stays
+from gaitway.space._check_kernels import MOST_STRETCH
 from gaitway.space.plan import PlanStep
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.prepared_actions import SLOWEST
 
 _MOST = 4
 """Greatest number of strides in place of a stop."""
@@ -94,7 +94,7 @@ def walked_turns(
                 row = [*own[:before], *some, *own[before:]]
                 length = float(np.hypot(table.moves[row, 0], table.moves[row, 1]).sum())
                 slower = lasts / float((table.durations[row] / prepared.speeds[row]).sum())
-                most = min(_SLOWER, float(prepared.speeds[row].min()) / SLOWEST)
+                most = min(_SLOWER, float(prepared.actions.arrays.actions[row, MOST_STRETCH].min()))
                 if _LENGTHS[0] <= length / goes <= _LENGTHS[1] and _FASTER <= slower <= most:
                     rows.append((round(abs(np.log(length / goes)), 6), row, slower))
         for _, row, slower in sorted(rows)[:_TRIED]:
