@@ -22,8 +22,8 @@ TRIES = {
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
 }
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is easily
-found, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and 2 walks long ways around
-people who would be gone in a moment."""
+found, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with 2 people walk long
+ways around others who would be gone in a moment."""
 ESTIMATE_WEIGHT = 2.0
 """Weight for which estimates are made, above 1: among others, a good plan soon is better than the best plan late."""
 
