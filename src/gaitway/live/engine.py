@@ -25,7 +25,8 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
-from gaitway.live.mixing.mixture import EngineParts, LiveMixture
+from gaitway.live.mixing.kinds import EngineParts
+from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.planner import LivePlanner, Spent
