@@ -123,12 +123,12 @@ class ThrongBodies:
             advance(self._state, places, headings, dt, lowered=lowered, paces=paces, threads=threads)
             self._pose(dt, threads)
 
-    def turned_as_feet_allow(self, headings: FloatArray, dt: float) -> FloatArray:
+    def turned_as_feet_allow(self, headings: FloatArray, dt: float | FloatArray) -> FloatArray:
         """Return headings [rad] (N,), held back where feet that stand would be twisted too far until they step.
 
         Args:
             headings: wished headings [rad]; (N,).
-            dt: time since the bodies had their headings of now [s].
+            dt: time since the bodies had their headings of now, or one for each (N,) [s].
         """
         feet, before, most = self._state.feet, self._state.path[:, 2], _TURN_RATE * dt
         out = before + np.clip(planar.wrap_angle(headings - before), -most, most)

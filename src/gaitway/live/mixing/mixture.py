@@ -75,7 +75,9 @@ _WAITED = 19
 """Column of the time for which somebody has waited since others were in the way of its limbs [s]."""
 _PACE = 20
 """Column of the share of time for which feet go on, of those who hesitate."""
-_COLUMNS = 21
+_CALM = 21
+"""Column of how far trunks and arms keep still that else turn with what people look at, 0 to 1."""
+_COLUMNS = 22
 _MOMENT = (_X, _Y, _HEADING, *range(_SMOOTH.start, _SMOOTH.stop))
 """Columns that are put back for who waits."""
 _WARM = 0.03
@@ -152,6 +154,13 @@ class LiveMixture:
         known = slots < len(self._numbers)
         out[known] = self._numbers[slots[known]][:, [_VX, _VY]]
         return out
+
+    def calmed(self, slots: IntArray, looks: FloatArray) -> FloatArray:
+        """Return turns by gaze (N, P, 4) as far as there is room for them: in a throng only heads and necks turn."""
+        share = np.zeros(len(slots))
+        known = slots < len(self._numbers)
+        share[known] = self._numbers[slots[known], _CALM]
+        return rules.calmed(looks, share) if share.any() else looks
 
     def overlay(
         self, slots: IntArray, group: int, roots: FloatArray, turns: FloatArray, looks: FloatArray | None,
@@ -286,6 +295,8 @@ class LiveMixture:
         there = np.flatnonzero(crowd.counts[:, playing.STATUS] != playing.EMPTY)
         if not len(there):
             return
+        calm = self._numbers[there, _CALM] + np.where(self._walks[there], dt, -dt) / rules.CALM_DOWN
+        self._numbers[there, _CALM] = np.clip(calm, 0.0, 1.0)
         before = LastMoment(self._bodies, self._blends, self._shown, self._numbers, self._simulation)
         clips = there[~self._walks[there]]
         self._note_clips(clips, clip_roots, dt)
@@ -512,7 +523,7 @@ class LiveMixture:
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
-            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt)
+            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
             lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
@@ -722,7 +733,7 @@ class LiveMixture:
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
         if len(slots):
             before.put_back(slots, self._bodies, self._blends, numbers, _MOMENT, simulation)
-            numbers[slots[:, None], [_VX, _VY, *range(_PUSHED.start, _PUSHED.stop)]] = 0.0
+            numbers[slots[:, None], [_VX, _VY]] = 0.0  # who is pushed is so ever faster, until it is out of the way
             numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= 0.3
             self._show()
 
