@@ -17,7 +17,7 @@ from gaitway.live.mixing.handover import HandOvers
 from gaitway.live.mixing.parting import Poses
 from gaitway.live.mixing.simulation import LiveSimulation
 
-BAR = 0.006
+BAR = 0.003
 """Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
 frames, too."""
 _PATIENCE = 2.0

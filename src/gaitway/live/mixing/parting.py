@@ -279,7 +279,7 @@ def pairs_of(places: FloatArray) -> IntArray:
 
 def body_pushes(
     shapes: BodyShapes, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray, walls: WallHash,
-    fresh: BoolArray,
+    fresh: BoolArray | None = None,
 ) -> Pushes:  # fmt: skip
     """Return where bodies must go now.
 
@@ -290,8 +290,9 @@ def body_pushes(
         swings: whether the left and the right foot swing; (N, 2).
         fixed: who cannot be moved; (N,).
         walls: edges of walls.
-        fresh: who was moved since it was last looked at; all others know already where they must go; (N,).
+        fresh: who was moved since it was last looked at; all others know already where they must go; (N,). None is all.
     """
+    fresh = np.ones(len(fixed), np.bool_) if fresh is None else fresh
     return _pushes(shapes.trunks, shapes.legs, bodies, pairs, swings, fixed, walls, MARGIN, fresh)
 
 
