@@ -51,9 +51,24 @@ def _nearest(uu: float, vv: float, uv: float, uw: float, vw: float) -> tuple[flo
 
 
 @kernel(inner=True, shared=True)
+def _fill_balls(segments: SingleArray, bodies: IntArray, radii: FloatArray, balls: FloatArray) -> None:
+    """Find balls around all capsules, a negative radius for those that do not count: x, y, z, radius [m]; (N, C, 4)."""
+    for i in range(len(bodies)):
+        for c in range(radii.shape[1]):
+            own = radii[bodies[i], c]
+            x, y, z = float(segments[i, c, 0, 0]), float(segments[i, c, 0, 1]), float(segments[i, c, 0, 2])
+            dx = 0.5 * (float(segments[i, c, 1, 0]) - x)
+            dy = 0.5 * (float(segments[i, c, 1, 1]) - y)
+            dz = 0.5 * (float(segments[i, c, 1, 2]) - z)
+            balls[i, c, 0], balls[i, c, 1], balls[i, c, 2] = x + dx, y + dy, z + dz
+            balls[i, c, 3] = own + np.sqrt(dx * dx + dy * dy + dz * dz) if own > 0.0 else -1.0
+
+
+@kernel(inner=True, shared=True)
 def _parts_meet(
     first: SingleArray, second: SingleArray, trunk: FloatArray, other_trunk: FloatArray, legs: FloatArray,
-    other_legs: FloatArray, margin: float, x: float, y: float, reach: float, worst: FloatArray, ways: FloatArray,
+    other_legs: FloatArray, balls: FloatArray, others: FloatArray, margin: float, x: float, y: float,
+    reach: float, worst: FloatArray, ways: FloatArray,
 ) -> bool:  # fmt: skip
     """Find how deep the parts of two bodies are in one another along the ground; return whether any is.
 
@@ -64,6 +79,8 @@ def _parts_meet(
         other_trunk: of the second; (C,).
         legs: radii of the left and of the right leg of the first [m]; (2, C).
         other_legs: of the second; (2, C).
+        balls: balls around the capsules of the first; (C, 4).
+        others: around those of the second; (C, 4).
         margin: distance that bodies keep [m].
         x: where the root of the second body is [m].
         y: the same.
@@ -76,28 +93,22 @@ def _parts_meet(
         for m in range(3):
             worst[k, m] = 0.0
     for i in range(len(trunk)):
-        own = max(trunk[i], legs[0, i], legs[1, i])
-        if own <= 0.0:
+        cx, cy, cz, big = balls[i, 0], balls[i, 1], balls[i, 2], balls[i, 3] + margin
+        far = reach + big
+        if balls[i, 3] < 0.0 or (cx - x) * (cx - x) + (cy - y) * (cy - y) >= far * far:
             continue
+        own = max(trunk[i], legs[0, i], legs[1, i])
         ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
         ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
-        mx, my, uu = ax + 0.5 * ux - x, ay + 0.5 * uy - y, ux * ux + uy * uy + uz * uz
-        long = 0.5 * np.sqrt(uu)
-        far = reach + own + margin + long
-        if mx * mx + my * my >= far * far:
-            continue
+        uu = ux * ux + uy * uy + uz * uz
         for j in range(len(other_trunk)):
-            its = max(other_trunk[j], other_legs[0, j], other_legs[1, j])
-            if its <= 0.0:
+            mx, my, mz, bound = others[j, 0] - cx, others[j, 1] - cy, others[j, 2] - cz, others[j, 3] + big
+            if others[j, 3] < 0.0 or mx * mx + my * my + mz * mz >= bound * bound:
                 continue
-            wide = own + its + margin
+            wide = own + max(other_trunk[j], other_legs[0, j], other_legs[1, j]) + margin
             bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
             vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
             wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
-            mx, my, mz = wx + 0.5 * (ux - vx), wy + 0.5 * (uy - vy), wz + 0.5 * (uz - vz)
-            bound = wide + long + 0.5 * np.sqrt(vv)
-            if mx * mx + my * my + mz * mz >= bound * bound:
-                continue
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
             s, t = _nearest(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
@@ -154,6 +165,11 @@ def part_bodies(
         depths: how deep each is in another [m], the margin included; (N,). Raised.
     """
     worst, ways = np.zeros((3, 3)), np.zeros((3, 3, 2))
+    radii, balls = np.zeros(trunks.shape), np.empty((len(roots), trunks.shape[1], 4))
+    for b in range(len(trunks)):
+        for c in range(trunks.shape[1]):
+            radii[b, c] = max(trunks[b, c], legs[b, 0, c], legs[b, 1, c])
+    _fill_balls(segments, bodies, radii, balls)
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
         if (fixed[i] and fixed[j]) or not (fresh[i] or fresh[j]):
@@ -163,7 +179,8 @@ def part_bodies(
         if wx * wx + wy * wy > near * near:
             continue
         if not _parts_meet(
-            segments[i], segments[j], trunks[bodies[i]], trunks[bodies[j]], legs[bodies[i]], legs[bodies[j]], margin,
+            segments[i], segments[j], trunks[bodies[i]], trunks[bodies[j]], legs[bodies[i]], legs[bodies[j]], balls[i],
+            balls[j], margin,
             roots[j, 0], roots[j, 1], extents[j], worst, ways,
         ):  # fmt: skip
             continue
@@ -387,26 +404,31 @@ def _meet_on_the_way(
 
 
 @kernel(inner=True, shared=True)
-def _may_meet(first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray) -> bool:
-    """Return whether two bodies may touch, by bounds of their capsules; radii include how far they went [m]."""
+def _may_meet(
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, balls: FloatArray,
+    other_balls: FloatArray, x: float, y: float, reach: float,
+) -> bool:  # fmt: skip
+    """Return whether two bodies may touch; radii (C,) include how far capsules went, as balls (C, 4) do [m].
+
+    The second body reaches so far from x, y [m].
+    """
     for i in range(len(radii)):
-        if radii[i] <= 0.0:
+        cx, cy, cz, big = balls[i, 0], balls[i, 1], balls[i, 2], balls[i, 3]
+        far = reach + big
+        if big < 0.0 or (cx - x) * (cx - x) + (cy - y) * (cy - y) >= far * far:
             continue
         ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
         ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
         uu = ux * ux + uy * uy + uz * uz
-        long = 0.5 * np.sqrt(uu)
         for j in range(len(others)):
-            if others[j] <= 0.0:
+            mx, my, mz = other_balls[j, 0] - cx, other_balls[j, 1] - cy, other_balls[j, 2] - cz
+            bound = other_balls[j, 3] + big
+            if other_balls[j, 3] < 0.0 or mx * mx + my * my + mz * mz >= bound * bound:
                 continue
             wide = radii[i] + others[j]
             bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
             vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
             wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
-            mx, my, mz = wx + 0.5 * (ux - vx), wy + 0.5 * (uy - vy), wz + 0.5 * (uz - vz)
-            bound = wide + long + 0.5 * np.sqrt(vv)
-            if mx * mx + my * my + mz * mz >= bound * bound:
-                continue
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
             s, t = _nearest(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
@@ -461,13 +483,22 @@ def who_waits(
                     y = moments[last, i, c, end, 1] - moments[0, i, c, end, 1]
                     z = moments[last, i, c, end, 2] - moments[0, i, c, end, 2]
                     reach[i, c] = max(reach[i, c], radii[bodies[i], c] + np.sqrt(x * x + y * y + z * z))
+    balls = np.empty((len(held), radii.shape[1], 4))
+    _fill_balls(moments[last], bodies, radii, balls)
+    for i in range(len(held)):
+        for c in range(radii.shape[1]):
+            if balls[i, c, 3] > 0.0:
+                balls[i, c, 3] += reach[i, c] - radii[bodies[i], c]
     close = np.empty((len(pairs), 2), np.int64)
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
         x, y, near = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1], extents[i] + extents[j]
         if (fixed[i] and fixed[j]) or x * x + y * y > near * near:
             continue
-        if _may_meet(moments[last, i], moments[last, j], reach[i], reach[j]):
+        if _may_meet(
+            moments[last, i], moments[last, j], reach[i], reach[j], balls[i], balls[j], places[j, 0], places[j, 1],
+            extents[j],
+        ):  # fmt: skip
             close[count, 0], close[count, 1] = i, j
             count += 1
     for _ in range(_SWEEPS):
