@@ -20,11 +20,11 @@ from gaitway.live.mixing.simulation import LiveSimulation
 BAR = 0.003
 """Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
 frames, too."""
-_PATIENCE = 2.0
-"""Time for which somebody waits before more is allowed [s]."""
-_RELAX, _JAMMED = 0.005, 0.008
+_PATIENCE = 0.7
+"""Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
+_RELAX, _JAMMED = 0.02, 0.03
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
-_FORGET = 0.5
+_FORGET = 1.0
 """Seconds of waiting that are forgotten in a second in which nobody is in the way."""
 _SLOWEST, _HASTE = 0.125, 1.4
 """Least pace of feet, and the factor by which it grows in a step in which nobody is in the way."""
