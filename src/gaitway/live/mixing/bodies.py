@@ -175,7 +175,7 @@ class ThrongBodies:
             feet: how far each foot goes that swings, and its next footprint with it [m]; (N, 2, 2).
             prints: how far the next footprint of each foot that swings goes besides [m]; (N, 2, 2).
         """
-        state, moved = self._state, roots.any(axis=1)
+        state, moved = self._state, np.asarray(roots.any(axis=1))
         state.path[:, :2] += roots
         state.steps[:, STEP_X] += roots[:, 0]
         state.steps[:, STEP_Y] += roots[:, 1]
@@ -187,7 +187,7 @@ class ThrongBodies:
             state.feet[:, foot + TO_X : foot + TO_X + 2] += there
             state.steps[:, step + HERE : step + HERE + 2] += here
             state.steps[:, step + THERE : step + THERE + 2] += there
-            moved |= here.any(axis=1) | there.any(axis=1)
+            moved = np.asarray(moved | here.any(axis=1) | there.any(axis=1))
         rows = np.flatnonzero(moved)
         if len(rows):
             poses = posed(state.space, state.styles[rows], state.steps[rows], state.corners[rows], state.drops[rows])
@@ -196,7 +196,7 @@ class ThrongBodies:
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""
-        poses = {"slots": self.slots.copy(), "roots": self.roots.copy(), "turns": self.turns.copy()}
+        poses: Arrays = {"slots": self.slots.copy(), "roots": self.roots.copy(), "turns": self.turns.copy()}
         poses["down"] = self.down.copy()
         return poses | {name: getattr(self._state, name).copy() for name in _ARRAYS}
 

@@ -20,9 +20,9 @@ from gaitway.live.mixing.simulation import LiveSimulation
 BAR = 0.003
 """Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
 frames, too."""
-_PATIENCE = 0.7
+_PATIENCE = 0.5
 """Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
-_RELAX, _JAMMED = 0.02, 0.03
+_RELAX, _JAMMED = 0.05, 0.1
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
 _FORGET = 1.0
 """Seconds of waiting that are forgotten in a second in which nobody is in the way."""
