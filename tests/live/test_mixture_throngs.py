@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gaitway.bench._live_throngs import gates, opening, run_live
+from gaitway.audit.auditing import audit_take
+from gaitway.bench._live_throngs import FRAME, gates, opening, run_live
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.options import LiveOptions
 from live_crowds import walker
 
 pytestmark = pytest.mark.slow
@@ -21,3 +24,17 @@ def test_two_streams_get_through_an_opening() -> None:
     result = run_live(opening(20, 2.5, 60.0, 0.99), walker())
     assert result.people == 40
     assert result.arrived == 40 and result.seconds < 60.0
+
+
+def test_bodies_at_two_way_gates_stay_out_of_one_another_and_of_walls() -> None:
+    """As the audit measures it, between frames, too; there were touches of up to 6 cm, and 10 cm with walls."""
+    throng = gates(2, (8, 6))
+    with LiveCrowd(throng.world, seed=3, options=LiveOptions(dynamics="mixed"), record_minutes=1.0) as crowd:
+        crowd.add_library(walker())
+        crowd.add_many(throng.starts, throng.goals)
+        while crowd.time < 20.0:
+            crowd.step(FRAME)
+        report = audit_take(crowd.take(), throng.world)
+    for name in ("penetration", "penetration_characters"):
+        found = report[name].violations
+        assert len(found) <= 1 and max((finding.value for finding in found), default=0.0) < 0.02

@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 
 from gaitway.core.arrays import FloatArray
-from gaitway.crowd import _separation_kernels as kernels
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion import locomotion_space
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, SWUNG
+from gaitway.live.mixing import _parting_kernels as kernels
 from gaitway.live.mixing.bodies import ThrongBodies
-from gaitway.live.mixing.parting import MARGIN, BodyCapsules, BodyShapes, body_pushes, bounded, pairs_of, print_pushes
+from gaitway.live.mixing.holding import BAR, allowed_depths, paces_on, waited_on
+from gaitway.live.mixing.parting import (
+    MARGIN,
+    BodyCapsules,
+    BodyShapes,
+    body_pushes,
+    bounded,
+    pairs_of,
+    print_pushes,
+    waiting,
+)
 from gaitway.motion.body import capsule_body
 from live_crowds import walker
 
@@ -120,7 +130,7 @@ def test_pushed_bodies_keep_standing_feet_and_take_swinging_ones_along() -> None
     bodies = _people([(0.0, 0.0)], [0.0])
     walks = 0.04 * np.arange(1, 40)
     for x in walks:
-        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), 1)
+        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), np.ones(1), 1)
         if (bodies.swings[0] >= 0.0).sum() == 1 and bodies.swings[0].max() > 0.3:
             break
     swung = int(bodies.swings[0].argmax())
@@ -135,7 +145,7 @@ def test_pushed_bodies_keep_standing_feet_and_take_swinging_ones_along() -> None
 def test_footprints_that_are_moved_do_not_cross() -> None:
     bodies = _people([(0.0, 0.0)], [0.0])
     for x in 0.04 * np.arange(1, 60):
-        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), 1)
+        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), np.ones(1), 1)
         if bodies.swings[0, 0] > 0.3:  # the left foot swings
             break
     moves = np.zeros((1, 2, 2))
@@ -162,7 +172,48 @@ def test_part_bodies_is_the_same_in_either_order() -> None:
         roots, feet, depths = np.zeros((2, 2)), np.zeros((2, 2, 2)), np.zeros(2)
         kernels.part_bodies(
             np.array(pairs), found.places, found.segments, found.kinds, shapes.trunks, shapes.legs, found.extents,
-            np.zeros((2, 2), bool), np.zeros(2, bool), MARGIN, roots, feet, depths,
+            np.zeros((2, 2), bool), np.zeros(2, bool), np.ones(2, bool), MARGIN, roots, feet, depths,
         )  # fmt: skip
         out.append(roots)
     assert out[0] == pytest.approx(out[1], abs=1e-6)
+
+
+def _waits(before: ThrongBodies, now: ThrongBodies, fixed: list[bool], walls: WallHash = OPEN_WALLS) -> list[bool]:
+    shapes, then = _capsules(before)
+    found = _capsules(now)[1]
+    pairs, count = pairs_of(found.places), len(fixed)
+    return waiting(shapes, then, found, pairs, np.array(fixed), np.full(count, BAR), walls).tolist()
+
+
+def test_who_gets_into_another_waits_and_who_gets_out_does_not() -> None:
+    apart, closer = _people([(0.0, 0.0), (0.0, 0.9)], [0.0, 0.0]), _people([(0.0, 0.0), (0.0, 0.35)], [0.0, 0.0])
+    assert _waits(apart, closer, [False, False]) == [False, True]  # the one who moved
+    assert _waits(apart, closer, [False, True]) == [True, False]  # there is nobody else who could
+    assert _waits(closer, apart, [False, False]) == [False, False]
+    assert _waits(apart, apart, [False, False]) == [False, False]
+    assert _waits(closer, closer, [False, False]) == [False, False]  # no deeper than before
+
+
+def test_who_would_pass_through_another_from_one_frame_to_the_next_waits() -> None:
+    one_side, other_side = [(0.0, 0.0), (0.0, 0.6)], [(0.0, 0.0), (0.0, -0.6)]
+    assert _waits(_people(one_side, [0.0, 0.0]), _people(other_side, [0.0, 0.0]), [False, False]) == [False, True]
+
+
+def test_who_gets_into_a_wall_waits_also_at_its_corner() -> None:
+    walls = WallHash.of(Walls.of_segments([[0.0, 0.3, 3.0, 0.3]], BOUNDS).segments(), BOUNDS, 1.0)
+    free, inside = _people([(1.0, -0.5)], [0.0]), _people([(1.0, 0.2)], [0.0])
+    assert _waits(free, inside, [False], walls) == [True]
+    assert _waits(inside, free, [False], walls) == [False]
+    beside = _people([(-0.5, 0.3)], [1.57])
+    assert _waits(beside, _people([(-0.05, 0.3)], [1.57]), [False], walls) == [True]
+    assert _waits(beside, _people([(-0.45, 0.3)], [1.57]), [False], walls) == [False]
+
+
+def test_more_is_allowed_only_to_those_who_waited_long_and_feet_slow_down() -> None:
+    waited, held = np.zeros(2), np.array([True, False])
+    for _ in range(300):
+        waited = waited_on(waited, held, 1.0 / 30.0)
+    assert waited == pytest.approx([10.0, 0.0])
+    assert allowed_depths(waited)[1] == BAR and 0.02 < allowed_depths(waited)[0] < 0.2
+    assert allowed_depths(np.array([0.5]))[0] == BAR
+    assert paces_on(np.array([1.0, 0.5, 0.126]), np.array([True, False, True])).tolist() == [0.5, 0.7, 0.125]

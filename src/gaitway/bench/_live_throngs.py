@@ -32,6 +32,8 @@ class LiveThrong(NamedTuple):
     """Time in which enough of them are to arrive [s]."""
     share: float
     """Share of them that is enough."""
+    line: float = 0.0
+    """x of the line that everybody has to cross [m]."""
 
 
 class ThrongResult(NamedTuple):
@@ -45,6 +47,8 @@ class ThrongResult(NamedTuple):
     """Mean time of the processor for a frame, joints included [ms]."""
     most: int
     """Most people who were in the dynamics at a time."""
+    flow: float
+    """People who crossed the line in a second, between the first and the last fifth of them; NaN if fewer did."""
 
     @property
     def text(self) -> str:
@@ -74,6 +78,31 @@ def opening(each: int, width: float = 6.0, seconds: float = 120.0, share: float 
     return _both_ways(World((0.0, 0.0, 60.0, high), walls), (each, each), 30.0, seconds, share)
 
 
+def corridor(each: int = 100, width: float = 4.0, seconds: float = 180.0) -> LiveThrong:
+    """Return a corridor in which as many people walk either way; those in front go farthest, so that nobody stands."""
+    abreast, k = max(int((width - 1.1) / _SPACING) + 1, 1), np.arange(each)
+    length = 2.0 * (6.0 + _SPACING * ((each - 1) // abreast))
+    y = 0.55 + (width - 1.1) / max(abreast - 1, 1) * (k % abreast)
+    near = 3.0 + _SPACING * (k // abreast)
+    starts, goals = [], []
+    for side in (-1.0, 1.0):
+        starts.append(np.column_stack([0.5 * length + side * near, y, np.full(each, 0.0 if side < 0.0 else np.pi)]))
+        goals.append(np.column_stack([0.5 * length - side * near[::-1], y]))
+    world = World((0.0, 0.0, length, width))
+    return LiveThrong(world, np.concatenate(starts), np.concatenate(goals), seconds, 0.99, 0.5 * length)
+
+
+def door(people: int = 200, width: float = 1.0, seconds: float = 240.0) -> LiveThrong:
+    """Return a room that people leave by a door."""
+    high, wall, k = 12.0, 14.0, np.arange(people)
+    half = 0.5 * (high - width)
+    walls = tuple(Obstacle(Box((wall, y), (0.3, half), 2.4)) for y in (0.5 * half, high - 0.5 * half))
+    y = 0.8 + 0.9 * (k % 12)
+    starts = np.column_stack([wall - 1.2 - 0.75 * (k // 12), y, np.zeros(people)])
+    goals = np.column_stack([wall + 22.0 - 1.0 * (k // 12), y])
+    return LiveThrong(World((0.0, 0.0, wall + 24.0, high), walls), starts, goals, seconds, 0.95, wall)
+
+
 def run_live(throng: LiveThrong, library: Library | None = None, options: LiveOptions | None = None) -> ThrongResult:
     """Let a live crowd of people get through, until enough of them have arrived or the time is over."""
     options = LiveOptions(dynamics="mixed") if options is None else options
@@ -81,6 +110,7 @@ def run_live(throng: LiveThrong, library: Library | None = None, options: LiveOp
         crowd.add_library("person" if library is None else library)
         there = crowd.add_many(throng.starts, throng.goals) >= 0
         people, frames, most, spent = int(there.sum()), 0, 0, 0.0
+        sides, crossed = np.sign(throng.line - throng.starts[there, 0]), list[int]()
         while crowd.time < throng.seconds and crowd.counts.there < throng.share * people:
             began = time.process_time()
             crowd.step(FRAME)
@@ -88,7 +118,11 @@ def run_live(throng: LiveThrong, library: Library | None = None, options: LiveOp
             crowd.settle()
             spent += time.process_time() - began
             frames, most = frames + 1, max(most, crowd.counts.in_throng)
-        return ThrongResult(people, crowd.counts.there, crowd.time, 1e3 * spent / max(frames, 1), most)
+            crossed.append(int((sides * (crowd.positions()[:, 0] - throng.line) > 0.0).sum()))
+        count = np.array(crossed)
+        first, last = (int(np.searchsorted(np.maximum.accumulate(count), part * people)) for part in (0.2, 0.8))
+        flow = 0.6 * people / (FRAME * (last - first)) if first < last < len(count) else np.nan
+        return ThrongResult(people, crowd.counts.there, crowd.time, 1e3 * spent / max(frames, 1), most, flow)
 
 
 def _both_ways(world: World, people: tuple[int, int], wall: float, seconds: float, share: float) -> LiveThrong:
@@ -102,4 +136,4 @@ def _both_ways(world: World, people: tuple[int, int], wall: float, seconds: floa
         starts.append(np.column_stack([x, y, np.full(count, 0.0 if side < 0.0 else np.pi)]))
     every = np.concatenate(starts)
     goals = np.column_stack([2.0 * wall - every[:, 0], world.bounds[3] - every[:, 1]])
-    return LiveThrong(world, every, goals, seconds, share)
+    return LiveThrong(world, every, goals, seconds, share, wall)

@@ -25,7 +25,8 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
-from gaitway.live.mixing.mixture import EngineParts, LiveMixture
+from gaitway.live.mixing.kinds import EngineParts
+from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.planner import LivePlanner, Spent
@@ -348,7 +349,7 @@ class LiveEngine:
             self._drain()
             if self._lookers:
                 who = self.characters
-                turns = self._gaze.turns(who)
+                turns = self._looks(who)
                 lives = np.column_stack([who, self._crowd.counts[who, kernels.LIFE]])
                 if turns is not None:
                     for looker in self._lookers:
@@ -427,11 +428,16 @@ class LiveEngine:
         """Write root positions and local rotations of those in the throng; return their rows."""
         assert self.mixture is not None
         some_roots, some_turns = np.empty((len(rows), 3)), np.empty((len(rows), *turns.shape[1:]))
-        looks = self._gaze.turns(who[rows])
+        looks = self._looks(who[rows])
         joints = self._gaze.joints(int(self.library_numbers(who[rows[:1]])[0]))
         shown = self.mixture.overlay(who[rows], group, some_roots, some_turns, looks, joints)
         roots[rows[shown]], turns[rows[shown]] = some_roots[shown], some_turns[shown]
         return rows[shown]
+
+    def _looks(self, who: IntArray) -> FloatArray | None:
+        """Return the turns of joints of characters by gaze, as they are shown (N, P, 4); None where nobody looks."""
+        looks = self._gaze.turns(who)
+        return looks if looks is None or self.mixture is None else self.mixture.calmed(who, looks)
 
     def _clip_poses(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return root positions and local rotations of characters of one skeleton as their clips have them."""

@@ -514,6 +514,7 @@ def advance_all(
     low: int,
     high: int,
     dt: float,
+    paces: FloatArray,
     styles: IntArray,
     path: FloatArray,
     velocity: FloatArray,
@@ -527,11 +528,14 @@ def advance_all(
     steps: FloatArray,
     corners: IntArray,
 ) -> None:
-    """Let people `low` to `high` go on by `dt` seconds; they will go on as they go now. Arrays have a row a person."""
+    """Let people `low` to `high` go on by `dt` seconds; they will go on as they go now. Arrays have a row a person.
+
+    `paces` (N,) is the share of that time for which their feet go on.
+    """
     for n in range(low, high):
         # one row a person: beyond it the path goes on at the speeds of now, and a second is one row
         _advance(
-            n, n, styles[n], path, n, n, float(n), 1.0, dt, velocity, state, n, steps, corners,
+            n, n, styles[n], path, n, n, float(n), 1.0, dt * paces[n], velocity, state, n, steps, corners,
             simplices, neighbors, transforms, hull, traits, leg,
         )  # fmt: skip
         steps[n, STEP_X], steps[n, STEP_Y], steps[n, STEP_HEADING] = path[n, 0], path[n, 1], path[n, 2]

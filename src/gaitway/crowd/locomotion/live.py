@@ -122,6 +122,7 @@ def advance(
     *,
     close: FloatArray | None = None,
     lowered: FloatArray | None = None,
+    paces: FloatArray | None = None,
     threads: int = 1,
 ) -> None:
     """Let bodies follow to where people are now; `state` is changed.
@@ -135,6 +136,7 @@ def advance(
         dt: time since the last call [s].
         close: how near others are, 0 (far) to 1 (they touch); (N,). None is far.
         lowered: how far arms are held down beside the thighs, 0 to 1, which needs least room; (N,). None is not at all.
+        paces: share of that time for which feet go on, for who hesitates, 0 to 1; (N,). None is all of it.
         threads: number of threads; the result is the same with any.
 
     Raises:
@@ -164,11 +166,11 @@ def advance(
     if far.any():
         state.velocity[far] = 0.0
         _place(state, np.flatnonzero(far))
-    space = state.space
+    space, own_paces = state.space, np.ones(len(state)) if paces is None else np.ascontiguousarray(paces)
 
     def part(low: int, high: int) -> None:
         _feet_kernels.advance_all(
-            low, high, float(dt), state.styles, state.path, state.velocity, space.simplices, space.neighbors,
+            low, high, float(dt), own_paces, state.styles, state.path, state.velocity, space.simplices, space.neighbors,
             space.transforms, space.hull, space.traits, space.rig.leg, state.feet, state.steps, state.corners,
         )  # fmt: skip
 

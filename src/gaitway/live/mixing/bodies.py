@@ -9,7 +9,7 @@ import numpy as np
 
 from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd.locomotion._feet_kernels import (
     CELL,
     FOOT,
@@ -26,6 +26,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
     TO_X,
 )
 from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies
+from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 
 _PHASES = 24
@@ -114,18 +115,20 @@ class ThrongBodies:
             self.slots = self.slots[keep]
             self.roots, self.turns, self.down = self.roots[keep], self.turns[keep], self.down[keep]
 
-    def follow(self, places: FloatArray, headings: FloatArray, dt: float, lowered: FloatArray, threads: int) -> None:
+    def follow(
+        self, places: FloatArray, headings: FloatArray, dt: float, lowered: FloatArray, paces: FloatArray, threads: int
+    ) -> None:
         """Let bodies follow to where people are now; see `gaitway.crowd.locomotion.advance`."""
         if len(self.slots):
-            advance(self._state, places, headings, dt, lowered=lowered, threads=threads)
+            advance(self._state, places, headings, dt, lowered=lowered, paces=paces, threads=threads)
             self._pose(dt, threads)
 
-    def turned_as_feet_allow(self, headings: FloatArray, dt: float) -> FloatArray:
+    def turned_as_feet_allow(self, headings: FloatArray, dt: float | FloatArray) -> FloatArray:
         """Return headings [rad] (N,), held back where feet that stand would be twisted too far until they step.
 
         Args:
             headings: wished headings [rad]; (N,).
-            dt: time since the bodies had their headings of now [s].
+            dt: time since the bodies had their headings of now, or one for each (N,) [s].
         """
         feet, before, most = self._state.feet, self._state.path[:, 2], _TURN_RATE * dt
         out = before + np.clip(planar.wrap_angle(headings - before), -most, most)
@@ -164,16 +167,15 @@ class ThrongBodies:
             out[:, k] += sign * lack[:, None] * aside
         return out
 
-    def push(self, roots: FloatArray, feet: FloatArray, prints: FloatArray, threads: int = 1) -> None:
-        """Move bodies as they are now.
+    def push(self, roots: FloatArray, feet: FloatArray, prints: FloatArray) -> BoolArray:
+        """Move bodies as they are now; return who was moved (N,).
 
         Args:
             roots: how far each root goes, feet that stand stay [m]; (N, 2).
             feet: how far each foot goes that swings, and its next footprint with it [m]; (N, 2, 2).
             prints: how far the next footprint of each foot that swings goes besides [m]; (N, 2, 2).
-            threads: number of threads; the result is the same with any.
         """
-        state = self._state
+        state, moved = self._state, np.asarray(roots.any(axis=1))
         state.path[:, :2] += roots
         state.steps[:, STEP_X] += roots[:, 0]
         state.steps[:, STEP_Y] += roots[:, 1]
@@ -185,12 +187,25 @@ class ThrongBodies:
             state.feet[:, foot + TO_X : foot + TO_X + 2] += there
             state.steps[:, step + HERE : step + HERE + 2] += here
             state.steps[:, step + THERE : step + THERE + 2] += there
-        self._pose(0.0, threads)
+            moved = np.asarray(moved | here.any(axis=1) | there.any(axis=1))
+        rows = np.flatnonzero(moved)
+        if len(rows):
+            poses = posed(state.space, state.styles[rows], state.steps[rows], state.corners[rows], state.drops[rows])
+            self.roots[rows], self.turns[rows], self.down[rows] = poses.roots, _units(poses.rotations), poses.down
+        return np.asarray(moved)
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""
-        poses = {"slots": self.slots.copy(), "roots": self.roots.copy(), "turns": self.turns.copy(), "down": self.down}
+        poses: Arrays = {"slots": self.slots.copy(), "roots": self.roots.copy(), "turns": self.turns.copy()}
+        poses["down"] = self.down.copy()
         return poses | {name: getattr(self._state, name).copy() for name in _ARRAYS}
+
+    def put_back(self, arrays: Arrays, slots: IntArray) -> None:
+        """Let some people be as they were when `state` was asked for."""
+        now, then = rows_in(self.slots, slots), rows_in(arrays["slots"], slots)
+        for name in _ARRAYS:
+            getattr(self._state, name)[now] = arrays[name][then]
+        self.roots[now], self.turns[now], self.down[now] = (arrays[name][then] for name in ("roots", "turns", "down"))
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a saved state.
@@ -225,10 +240,13 @@ class ThrongBodies:
 
     def _pose(self, dt: float, threads: int = 1) -> None:
         poses = pose_bodies(self._state, dt, threads=threads)
-        self.roots = poses.roots
-        turns = poses.rotations.astype(np.float64)
-        self.turns = turns / np.linalg.norm(turns, axis=-1, keepdims=True)
-        self.down = poses.down
+        self.roots, self.turns, self.down = poses.roots, _units(poses.rotations), poses.down
+
+
+def _units(turns: SingleArray) -> FloatArray:
+    """Return rotations (N, J, 4) that are of length 1 in double precision, too."""
+    w, x, y, z = np.moveaxis(turns.astype(np.float64), -1, 0)
+    return np.asarray(turns / np.sqrt(w * w + x * x + y * y + z * z)[..., None])
 
 
 def leg_distance(space: LocomotionSpace, some: FloatArray, others: FloatArray) -> FloatArray:

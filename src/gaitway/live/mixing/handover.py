@@ -11,6 +11,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.live.mixing.bodies import rows_in
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.blending import ease
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, set_limb, two_bone
@@ -135,6 +136,12 @@ class HandOvers:
     def state(self) -> Arrays:
         """Return what `restore` needs."""
         return {name: getattr(self, name).copy() for name in _COLUMNS}
+
+    def put_back(self, arrays: Arrays, slots: IntArray) -> None:
+        """Let some bodies be as they were when `state` was asked for, as far as they are still handed over."""
+        now = np.flatnonzero(np.isin(self.slots, slots) & np.isin(self.slots, arrays["slots"]))
+        then = rows_in(arrays["slots"], self.slots[now])
+        self.ages[now], self.shares[now] = arrays["ages"][then], arrays["shares"][then]
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a saved state.

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.array_handle import ArrayHandle
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import CrowdError
 from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
 from gaitway.live.mixing.bodies import ThrongBodies
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.playing.arrays import LiveLibrary
+from gaitway.live.planning.planner import LivePlanner
+from gaitway.live.playing import _playing_kernels as playing
+from gaitway.live.playing._crowd_kernels import TIME, BodyArrays, CrowdArrays
+from gaitway.live.playing._playing_kernels import LiveArrays
+from gaitway.live.playing.arrays import LiveLibrary, library_of
 from gaitway.live.playing.bodies import rest_actions
 from gaitway.tree.building.default_moves import gaits
+from gaitway.world.world import World
 
 _APART = 0.5
 """Distance between the parts of a long body [m]."""
@@ -93,3 +101,37 @@ def _alike(some: LocomotionSpace, other: LocomotionSpace) -> bool:
         and np.array_equal(some.velocities, other.velocities)
         and np.array_equal(some.poses, other.poses)
     )
+
+
+class EngineParts(NamedTuple):
+    """What a mixture sees of the engine."""
+
+    body: ArrayHandle[BodyArrays]
+    crowd: ArrayHandle[CrowdArrays]
+    live: ArrayHandle[LiveArrays]
+    libraries: Sequence[LiveLibrary]
+    planners: Sequence[LivePlanner]
+    own_live: Sequence[ArrayHandle[LiveArrays]]
+    """The arrays with the options of each library."""
+    world: World
+    time: float
+
+
+def clip_contacts(
+    parts: EngineParts, kinds: Sequence[ThrongKind], throng: Sequence[ThrongBodies], slots: IntArray
+) -> BoolArray:
+    """Return which parts of feet rest on the ground in the clips that characters play; (N, 6)."""
+    crowd = parts.crowd.value
+    out = np.zeros((len(slots), 6), np.bool_)
+    for k, me in enumerate(slots.tolist()):
+        first = int(crowd.counts[me, playing.FIRST])
+        action, start = int(crowd.actions[me, first]), float(crowd.steps[me, first, TIME])
+        library = parts.libraries[int(library_of(parts.libraries, np.array([action]))[0])]
+        own = action - library.first_action
+        clip = library.prepared.library.clips[library.prepared.table.clips[own]]
+        columns = throng[kinds[library.number].group].space.rig.columns.ravel()
+        if clip.contacts is not None:
+            frame = round((parts.time - start) * clip.fps * float(library.prepared.speeds[own]))
+            row = clip.contacts[min(max(frame, 0), len(clip) - 1)]
+            out[k] = np.where(columns >= 0, row[np.maximum(columns, 0)], False)
+    return out

@@ -8,7 +8,7 @@ characters on clips are neighbours whose velocity is known. Who comes too near t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -24,15 +24,14 @@ from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
 from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.kinds import ThrongKind, kind_of
+from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, paces_on, waited_on
+from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
 from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
-from gaitway.live.mixing.simulation import LiveSimulation
+from gaitway.live.mixing.simulation import MANY, LiveSimulation
 from gaitway.live.options import Dynamics
-from gaitway.live.planning.planner import LivePlanner
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y
-from gaitway.live.playing._playing_kernels import LiveArrays
 from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.world import World
@@ -60,8 +59,8 @@ _FAR, _NEAR = 1.2, 0.75
 """Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _STANDS = 0.12
 """Speed below which somebody stands [m/s]."""
-_THREADS, _MANY = 4, 1500
-"""Most threads for bodies, and least number of people from which on several are worth it."""
+_THREADS = 4
+"""Most threads for bodies."""
 (_X, _Y, _HEADING, _VX, _VY, _KNOWN, _OPEN_SINCE, _JOINED, _AWAY_UNTIL, _NO_FLOOR) = range(10)
 """Columns of `LiveMixture._numbers`: place [m], heading [rad] and velocity [m/s] at the latest step; 1 once these
 are known; since when it has been open around [s]; when it joined the dynamics; until when it stays on clips
@@ -72,27 +71,21 @@ _PUSHED = slice(16, 18)
 """Columns of the velocity at which a body is moved out of the way of others [m/s]."""
 _LOWERED = 18
 """Column of how far arms are held down, 0 to 1."""
-_COLUMNS = 19
+_WAITED = 19
+"""Column of the time for which somebody has waited since others were in the way of its limbs [s]."""
+_PACE = 20
+"""Column of the share of time for which feet go on, of those who hesitate."""
+_CALM = 21
+"""Column of how far trunks and arms keep still that else turn with what people look at, 0 to 1."""
+_COLUMNS = 22
+_MOMENT = (_X, _Y, _HEADING, *range(_SMOOTH.start, _SMOOTH.stop))
+"""Columns that are put back for who waits."""
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
 
 
 _TWIST = 0.6
 """Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
-
-
-class EngineParts(NamedTuple):
-    """What a mixture sees of the engine."""
-
-    body: ArrayHandle[BodyArrays]
-    crowd: ArrayHandle[CrowdArrays]
-    live: ArrayHandle[LiveArrays]
-    libraries: Sequence[LiveLibrary]
-    planners: Sequence[LivePlanner]
-    own_live: Sequence[ArrayHandle[LiveArrays]]
-    """The arrays with the options of each library."""
-    world: World
-    time: float
 
 
 class LiveMixture:
@@ -162,6 +155,13 @@ class LiveMixture:
         out[known] = self._numbers[slots[known]][:, [_VX, _VY]]
         return out
 
+    def calmed(self, slots: IntArray, looks: FloatArray) -> FloatArray:
+        """Return turns by gaze (N, P, 4) as far as there is room for them: in a throng only heads and necks turn."""
+        share = np.zeros(len(slots))
+        known = slots < len(self._numbers)
+        share[known] = self._numbers[slots[known], _CALM]
+        return rules.calmed(looks, share) if share.any() else looks
+
     def overlay(
         self, slots: IntArray, group: int, roots: FloatArray, turns: FloatArray, looks: FloatArray | None,
         joints: IntArray,
@@ -217,9 +217,10 @@ class LiveMixture:
             simulation.step(_WARM)
             own = ThrongBodies(bodies.space)
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
-            own.follow(simulation.positions, headings, _WARM, headings, 1)
+            own.follow(simulation.positions, headings, _WARM, headings, np.ones(count), 1)
             part_throng(
-                [own], [(own.roots, own.turns)], lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
+                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [(own.roots, own.turns)],
+                lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
                 [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, simulation.walls_now(), _WARM,
             )  # fmt: skip
 
@@ -294,6 +295,9 @@ class LiveMixture:
         there = np.flatnonzero(crowd.counts[:, playing.STATUS] != playing.EMPTY)
         if not len(there):
             return
+        calm = self._numbers[there, _CALM] + np.where(self._walks[there], dt, -dt) / rules.CALM_DOWN
+        self._numbers[there, _CALM] = np.clip(calm, 0.0, 1.0)
+        before = LastMoment(self._bodies, self._blends, self._shown, self._numbers, self._simulation)
         clips = there[~self._walks[there]]
         self._note_clips(clips, clip_roots, dt)
         walkers = self.walkers
@@ -309,7 +313,7 @@ class LiveMixture:
             self._look(parts, there, clip_poses)
         self._recall(parts, clip_poses)
         self._show()
-        self._part(parts, there, clip_poses, dt)
+        self._part(parts, there, clip_poses, dt, before)
         self._keep(parts, self.walkers)
         self._note(parts)
 
@@ -470,8 +474,8 @@ class LiveMixture:
         self._walks[slots] = True
         still = np.zeros((len(slots), 1))
         numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
-        numbers[slots, _PUSHED], numbers[slots, _LOWERED] = 0.0, 1.0
-        numbers[slots, _NO_FLOOR], numbers[slots, _JOINED] = 0.0, time
+        numbers[slots, _PUSHED], numbers[slots, _LOWERED], numbers[slots, _WAITED] = 0.0, 1.0, 0.0
+        numbers[slots, _NO_FLOOR], numbers[slots, _JOINED], numbers[slots, _PACE] = 0.0, time, 1.0
         numbers[slots, _OPEN_SINCE] = np.inf
         for column in (playing.FAILS, playing.IDLE, playing.HELD, playing.ALARM):
             crowd.counts[slots, column] = 0
@@ -515,14 +519,15 @@ class LiveMixture:
         present = simulation.present
         if parts.time >= self._next_look - 1e-9:
             self._look_at_arms(np.flatnonzero(present), places, headings)
-        threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= _MANY else 1
+        threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
-            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt)
+            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
-            bodies.follow(path[:, :2], path[:, 4], dt, numbers[bodies.slots, _LOWERED], threads)
+            lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
+            bodies.follow(path[:, :2], path[:, 4], dt, lowered, paces, threads)
         simulation.face(rows, headings[rows])
         numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
@@ -672,7 +677,7 @@ class LiveMixture:
                 inside = rows >= 0
                 down = np.zeros((len(rows), 6), np.bool_)
                 down[inside] = bodies.down[rows[inside]]
-                down[~inside] = self._clip_contacts(parts, blend.slots[~inside])
+                down[~inside] = clip_contacts(parts, self._kinds, self._bodies, blend.slots[~inside])
                 blend.go_on(dt, down)
                 blend.over()
 
@@ -683,7 +688,7 @@ class LiveMixture:
             back = blend.slots[~np.isin(blend.slots, bodies.slots)]
             joints = len(bodies.space.rig.skeleton)
             poses = clip_poses(back) if len(back) else (np.empty((0, 3)), np.empty((0, joints, 4)))
-            self._back.append((back, *poses, self._clip_contacts(parts, back)))
+            self._back.append((back, *poses, clip_contacts(parts, self._kinds, self._bodies, back)))
 
     def _show(self) -> None:
         """Work out what is shown of people in the throng, and of those who have left it lately."""
@@ -702,7 +707,7 @@ class LiveMixture:
                 down[rows] = False  # heels and toes roll into another pose, so nothing is claimed to rest
             self._shown.append((slots, roots, turns, down))
 
-    def _part(self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses, dt: float) -> None:
+    def _part(self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses, dt: float, before: LastMoment) -> None:
         """Move bodies in the throng apart, limb by limb, and out of walls; characters on clips stay where they are."""
         simulation = self._simulation
         if simulation is None or not any(len(bodies) for bodies in self._bodies):
@@ -714,12 +719,23 @@ class LiveMixture:
 
         others, walls = self._clips_near(parts, there, clip_poses), simulation.walls_now()
         first = [(roots, turns) for _, roots, turns, _ in self._shown]
-        moves = part_throng(
-            self._bodies, first, shown, others, lambda who, wishes: self._pushed(who, wishes, dt), walls, dt
-        )
-        for bodies, roots in zip(self._bodies, moves, strict=True):
-            self._numbers[bodies.slots[:, None], [_X, _Y]] += roots
+        numbers = self._numbers
+        allowed = [allowed_depths(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
+        moves, held = part_throng(
+            self._bodies, before.shown, allowed, first, shown, others,
+            lambda who, wishes: self._pushed(who, wishes, dt), walls, dt,
+        )  # fmt: skip
+        for bodies, roots, waits in zip(self._bodies, moves, held, strict=True):
+            numbers[bodies.slots[:, None], [_X, _Y]] += roots
             simulation.nudge(simulation.rows_of(bodies.slots), roots)
+            numbers[bodies.slots, _WAITED] = waited_on(numbers[bodies.slots, _WAITED], waits, dt)
+            numbers[bodies.slots, _PACE] = paces_on(numbers[bodies.slots, _PACE], waits)
+        slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
+        if len(slots):
+            before.put_back(slots, self._bodies, self._blends, numbers, _MOMENT, simulation)
+            numbers[slots[:, None], [_VX, _VY]] = 0.0  # who is pushed is so ever faster, until it is out of the way
+            numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= 0.3
+            self._show()
 
     def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
@@ -744,23 +760,6 @@ class LiveMixture:
         for group, bodies in enumerate(self._bodies):
             own, joints = clips[groups == group], len(bodies.space.rig.skeleton)
             out.append(clip_poses(own) if len(own) else (np.empty((0, 3)), np.empty((0, joints, 4))))
-        return out
-
-    def _clip_contacts(self, parts: EngineParts, slots: IntArray) -> BoolArray:
-        """Return which parts of feet rest on the ground in the clips that characters play; (N, 6)."""
-        crowd = parts.crowd.value
-        out = np.zeros((len(slots), 6), np.bool_)
-        for k, me in enumerate(slots.tolist()):
-            first = int(crowd.counts[me, playing.FIRST])
-            action, start = int(crowd.actions[me, first]), float(crowd.steps[me, first, TIME])
-            library = parts.libraries[int(library_of(parts.libraries, np.array([action]))[0])]
-            own = action - library.first_action
-            clip = library.prepared.library.clips[library.prepared.table.clips[own]]
-            columns = self._bodies[self._kinds[library.number].group].space.rig.columns.ravel()
-            if clip.contacts is not None:
-                frame = round((parts.time - start) * clip.fps * float(library.prepared.speeds[own]))
-                row = clip.contacts[min(max(frame, 0), len(clip) - 1)]
-                out[k] = np.where(columns >= 0, row[np.maximum(columns, 0)], False)
         return out
 
     def _shown_of(

@@ -1,7 +1,8 @@
 """Whole bodies in a live throng, kept apart: swinging feet make room first, then footprints, then whole bodies.
 
 The dynamics keep outlines of trunks apart. Legs that stride, knees and hands reach farther. So bodies as they are shown
-are looked at limb by limb in each step, and moved a little where limbs are about to meet, or to touch a wall.
+are looked at limb by limb in each step, and moved a little where limbs are about to meet, or to touch a wall. Whose
+limbs would be in somebody, or in a wall, all the same waits for a moment in the pose that it had.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from gaitway.crowd import _separation_kernels as kernels
+from gaitway.crowd._separation_kernels import capsule_axes
 from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.crowd.throng_bodies import LOWER_LEG, limb_capsules
-from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.live.mixing import _parting_kernels as kernels
+from gaitway.live.mixing.bodies import ThrongBodies, rows_in
 from gaitway.motion.body import capsule_body
 from gaitway.motion.skeleton import Skeleton
 
@@ -32,6 +34,8 @@ _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
 _LOOKS = 3
 """Number of times that limbs are looked at in a step."""
+_MOMENTS = 5
+"""Number of moments from one frame to the next at which it is found out who has to wait."""
 _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
@@ -48,6 +52,8 @@ class BodyShapes:
     """Capsules of all kinds of bodies of a throng, as the kernels want them.
 
     Attributes:
+        radii: all radii [m]; (B, C).
+        quick: radii of lower legs, all others are 0 [m]; (B, C).
         trunks: radii without those of lower legs, which are 0 [m]; (B, C).
         legs: radii of the left and of the right leg, all others are 0 [m]; (B, 2, C).
         feet: capsules of the left and of the right foot, -1 for none; (B, 2).
@@ -57,15 +63,18 @@ class BodyShapes:
         """Take the bodies of some skeletons."""
         self._skeletons, self._bodies = tuple(skeletons), tuple(capsule_body(skeleton) for skeleton in skeletons)
         most = max((len(body) for body in self._bodies), default=0)
-        self.trunks: FloatArray = np.zeros((len(self._bodies), most))
+        self.radii: FloatArray = np.zeros((len(self._bodies), most))
         self.legs: FloatArray = np.zeros((len(self._bodies), 2, most))
         for number, body in enumerate(self._bodies):
-            self.trunks[number, : len(body)] = body.radii
+            self.radii[number, : len(body)] = body.radii
+        self.trunks: FloatArray = self.radii.copy()
+        for number, body in enumerate(self._bodies):
             for some in limb_capsules(body, LOWER_LEG):
                 self.trunks[number, [capsule for capsule in some if capsule >= 0]] = 0.0
             for k, some in enumerate(limb_capsules(body, LEG)):  # a thigh is led aside by its foot, and by the body
                 own = [capsule for capsule in some if capsule >= 0]
                 self.legs[number, k, own] = body.radii[own]
+        self.quick: FloatArray = self.radii - self.trunks
         feet = [[some[0] for some in limb_capsules(body, ("foot",))] for body in self._bodies]
         self.feet: IntArray = np.array(feet, np.int64).reshape(-1, 2)
 
@@ -73,17 +82,29 @@ class BodyShapes:
         """Return the capsules of people who are sorted by kind (N,), given roots and local rotations of each kind."""
         count = len(kinds)
         segments: SingleArray = np.zeros((count, self.trunks.shape[1], 2, 3), np.float32)
-        places, extents, first = np.zeros((count, 2)), np.zeros(count), 0
+        out = BodyCapsules(kinds, segments, np.zeros((count, 2)), np.zeros(count))
+        self.pose_again(out, poses, np.ones(count, np.bool_))
+        return out
+
+    def pose_again(
+        self, bodies: BodyCapsules, poses: Sequence[tuple[FloatArray, FloatArray]], changed: BoolArray
+    ) -> None:
+        """Find the capsules of those anew whose poses were changed (N,); `bodies` is changed."""
+        first = 0
         for skeleton, body, (roots, turns) in zip(self._skeletons, self._bodies, poses, strict=True):
-            rows, own = slice(first, first + len(roots)), np.arange(len(roots))
-            axes: SingleArray = np.zeros((len(roots), len(body), 2, 3), np.float32)
-            kernels.capsule_axes(
-                own, np.ascontiguousarray(roots), turns.astype(np.float32), skeleton.parents, skeleton.offsets,
-                body.joints, body.starts, body.ends, body.radii, axes, places[rows], extents[rows],
-            )  # fmt: skip
-            segments[rows, : len(body)] = axes
+            rows = first + np.flatnonzero(changed[first : first + len(roots)])
             first += len(roots)
-        return BodyCapsules(kinds, segments, places, extents)
+            if not len(rows):
+                continue
+            own = rows - first + len(roots)
+            axes: SingleArray = np.zeros((len(own), len(body), 2, 3), np.float32)
+            places, extents = np.zeros((len(own), 2)), np.zeros(len(own))
+            capsule_axes(
+                np.arange(len(own)), np.ascontiguousarray(roots[own]), turns[own].astype(np.float32), skeleton.parents,
+                skeleton.offsets, body.joints, body.starts, body.ends, body.radii, axes, places, extents,
+            )  # fmt: skip
+            bodies.segments[rows, : len(body)] = axes
+            bodies.places[rows], bodies.extents[rows] = places, extents
 
     def footprints(self, bodies: BodyCapsules) -> FloatArray:
         """Return where feet are, far away if they are not known: x, y of the ankles [m], direction [rad]; (N, 2, 3)."""
@@ -131,28 +152,38 @@ Poses = tuple[FloatArray, FloatArray]
 """Root positions [m] (N, 3) and local rotations (N, J, 4)."""
 
 
+class Parting(NamedTuple):
+    """How bodies of a throng were moved apart, by skeleton."""
+
+    moves: list[FloatArray]
+    """How far roots were moved [m]; (N, 2) each."""
+    held: list[BoolArray]
+    """Who has to wait in the pose that it had; (N,) each."""
+
+
 def part_throng(
     throng: Sequence[ThrongBodies],
+    before: Sequence[tuple[IntArray, Poses]],
+    allowed: Sequence[FloatArray],
     first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
     pushed: Callable[[IntArray, FloatArray], FloatArray],
     walls: WallHash,
     dt: float,
-) -> list[FloatArray]:
+) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
     Args:
         throng: bodies, by skeleton.
+        before: what was shown of them, or of some of them, a moment before: numbers in the engine, and poses.
+        allowed: how deep each may be in others without having to wait [m]; (N,) by skeleton.
         first: what is shown of them, and behind them of others who cannot be moved, by skeleton.
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
         pushed: returns how far roots of some people are moved, given how far they should be (N, 2) [m].
         walls: edges of walls.
         dt: time of the step [s].
-
-    Returns:
-        How far roots were moved [m]; (N, 2) for each skeleton.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
     poses = _joined(first, others)
@@ -171,22 +202,66 @@ def part_throng(
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
     for rows, bodies in zip(parts, throng, strict=True):
         moves[rows] = bodies.uncrossed(moves[rows])
-    feet, out = np.zeros((len(kinds), 2, 2)), list[FloatArray]()
+    feet, out, fresh = np.zeros((len(kinds), 2, 2)), list[FloatArray](), np.ones(len(kinds), np.bool_)
     for number in range(_LOOKS):
-        pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls)
+        pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls, fresh)
         more = bounded(feet + np.where(swinging[..., None], pushes.feet, 0.0), _FOOT_SPEED * dt) - feet
         feet = feet + more
         if number == 0:
             out = [pushed(bodies.slots, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
+        fresh = np.zeros(len(kinds), np.bool_)
         for rows, bodies, roots in zip(parts, throng, out, strict=True):
             if len(bodies):
-                bodies.push(roots if number == 0 else np.zeros_like(roots), more[rows], moves[rows])
+                fresh[rows] = bodies.push(roots if number == 0 else np.zeros_like(roots), more[rows], moves[rows])
         moves = np.zeros_like(moves)
         now = shown()
-        if number + 1 == _LOOKS or not (pushes.depths[~fixed] > -MARGIN).any():
+        if not fresh.any():
             break
-        capsules = shapes.posed(kinds, _joined(now, others))
-    return out
+        shapes.pose_again(capsules, _joined(now, others), fresh)
+    bars, old = np.zeros(len(kinds)), [(roots.copy(), turns.copy()) for roots, turns in _joined(now, others)]
+    for rows, bodies, most, (slots, (roots, turns)), (to_roots, to_turns) in zip(
+        parts, throng, allowed, before, old, strict=True
+    ):
+        at = rows_in(slots, bodies.slots)
+        known = at >= 0
+        fixed[rows], bars[rows] = ~known, most
+        to_roots[: len(at)][known], to_turns[: len(at)][known] = roots[at[known]], turns[at[known]]
+    held = waiting(shapes, shapes.posed(kinds, old), capsules, pairs, fixed, bars, walls)
+    return Parting(out, [held[rows] for rows in parts])
+
+
+def waiting(
+    shapes: BodyShapes, before: BodyCapsules, now: BodyCapsules, pairs: IntArray, fixed: BoolArray, allowed: FloatArray,
+    walls: WallHash,
+) -> BoolArray:  # fmt: skip
+    """Return who has to stay as it was a moment before, so that nobody gets deeper in anybody, or in a wall; (N,).
+
+    Args:
+        shapes: kinds of bodies.
+        before: bodies a moment before.
+        now: bodies as they are to be now.
+        pairs: who is near whom; (P, 2).
+        fixed: who cannot stay as it was; (N,).
+        allowed: depth that matters to nobody [m]; (N,).
+        walls: edges of walls.
+    """
+    held, depths, edges = np.zeros(len(fixed), np.bool_), np.zeros((2, len(fixed))), _arrays_of(walls)
+    shares: SingleArray = np.linspace(0.0, 1.0, _MOMENTS, dtype=np.float32)[:, None, None, None, None]
+    moments = before.segments + shares * (now.segments - before.segments)
+    gone = np.hypot(*(now.places - before.places).T)
+    extents = np.maximum(before.extents, now.extents + gone)
+    for number, moment in ((0, 0), (1, _MOMENTS // 2), (1, _MOMENTS - 1)):
+        kernels.depths_in_walls(
+            before.places, moments[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
+        )
+    kernels.who_waits(
+        pairs, now.kinds, shapes.radii, shapes.quick, moments, before.places, extents, fixed, allowed, depths, held
+    )
+    return held
+
+
+def _arrays_of(walls: WallHash) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
+    return walls.place, np.array(walls.shape), walls.edges, walls.starts, walls.entries
 
 
 def _joined(some: Sequence[Poses], more: Sequence[Poses]) -> list[Poses]:
@@ -203,8 +278,9 @@ def pairs_of(places: FloatArray) -> IntArray:
 
 
 def body_pushes(
-    shapes: BodyShapes, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray, walls: WallHash
-) -> Pushes:
+    shapes: BodyShapes, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray, walls: WallHash,
+    fresh: BoolArray | None = None,
+) -> Pushes:  # fmt: skip
     """Return where bodies must go now.
 
     Args:
@@ -214,8 +290,10 @@ def body_pushes(
         swings: whether the left and the right foot swing; (N, 2).
         fixed: who cannot be moved; (N,).
         walls: edges of walls.
+        fresh: who was moved since it was last looked at; all others know already where they must go; (N,). None is all.
     """
-    return _pushes(shapes.trunks, shapes.legs, bodies, pairs, swings, fixed, walls, MARGIN)
+    fresh = np.ones(len(fixed), np.bool_) if fresh is None else fresh
+    return _pushes(shapes.trunks, shapes.legs, bodies, pairs, swings, fixed, walls, MARGIN, fresh)
 
 
 def print_pushes(
@@ -237,32 +315,28 @@ def print_pushes(
     for end, far in enumerate((_HEEL, _TOES)):
         segments[:, :, end, :2] = prints[..., :2] + far * ways
     feet = BodyCapsules(np.zeros(count, np.int64), segments, np.ascontiguousarray(places), np.full(count, 1.2))
-    return _pushes(_PRINT_TRUNKS, _PRINT_LEGS, feet, pairs, free, fixed, walls, _PRINT_MARGIN).feet
+    return _pushes(_PRINT_TRUNKS, _PRINT_LEGS, feet, pairs, free, fixed, walls, _PRINT_MARGIN, ~fixed).feet
 
 
 def _pushes(
     trunks: FloatArray, legs: FloatArray, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray,
-    walls: WallHash, margin: float,
+    walls: WallHash, margin: float, fresh: BoolArray,
 ) -> Pushes:  # fmt: skip
     kinds, segments, places, extents = bodies
     count = len(places)
     roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
-    still, shape = np.zeros((count, 2)), np.array(walls.shape)
+    apart = np.zeros((count, 3, 2))
     kernels.part_bodies(
-        pairs, places, segments, kinds, trunks, legs, extents, np.ascontiguousarray(swings), fixed, margin, roots, feet,
-        depths,
+        pairs, places, segments, kinds, trunks, legs, extents, np.ascontiguousarray(swings), fixed, fresh, margin,
+        roots, feet, depths,
     )  # fmt: skip
-    for part in range(3):
-        pushes = np.zeros((count, 2))
-        kernels.part_from_walls(
-            places, still, segments, kinds, trunks if part == 0 else np.ascontiguousarray(legs[:, part - 1]),
-            walls.place, shape, walls.edges, walls.starts, walls.entries, margin, pushes, depths,
-        )  # fmt: skip
-        if part == 0:
-            roots += pushes
-        else:  # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
-            feet[:, part - 1] += pushes
-            roots += np.where(swings[:, [part - 1]], 0.0, 0.5 * pushes)
+    kernels.part_from_walls(
+        places, segments, kinds, trunks, legs, extents, fixed | ~fresh, *_arrays_of(walls), margin, apart, depths
+    )
+    roots += apart[:, 0]
+    feet += apart[:, 1:]
+    # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
+    roots += 0.5 * np.where(swings[..., None], 0.0, apart[:, 1:]).sum(axis=1)
     roots[fixed], feet[fixed] = 0.0, 0.0
     return Pushes(roots=roots, feet=feet, depths=depths - margin)
 

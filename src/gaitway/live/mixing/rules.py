@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.live.playing._gaze_kernels import CHEST, FIRST_ARM
 
 AROUND = 2.0
 """Density is the number of people within this distance, oneself included, over the area of that circle [m]."""
@@ -19,6 +21,8 @@ LOOK_EVERY = 0.2
 """Time between two looks at densities [s]."""
 CALM = 1.0
 """Time for which it must be open before people go back to clips [s]."""
+CALM_DOWN = 0.4
+"""Time within which chests and arms come to rest that turned with what somebody looked at [s]."""
 FAILURES, MANY_FAILURES, FAR = 3, 8, 3.0
 """Who has failed to find a plan so often joins, if others on their way are no farther away than this [m]; after many
 failures also if others stand there. Who is near its goal has arrived before that."""
@@ -87,3 +91,20 @@ def is_open(seen: ThrongLook) -> BoolArray:
 def reaches(tolerances: FloatArray) -> FloatArray:
     """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
     return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
+
+
+def calmed(looks: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return turns of chests, necks, heads and arms by gaze, of which chests and arms turn less; (N, P, 4).
+
+    Shoulders that turn with the eyes, and arms that are folded, need room that nobody has in a throng.
+
+    Args:
+        looks: the turns, wxyz; (N, P, 4).
+        shares: how much less chests and arms turn, 0 to 1; (N,).
+    """
+    out = looks.copy()
+    for part in (CHEST, *range(FIRST_ARM, looks.shape[1])):
+        turn = np.where(looks[:, part, :1] < 0.0, -looks[:, part], looks[:, part])
+        turn = turn + shares[:, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turn)
+        out[:, part] = rotations.normalize(turn)
+    return out

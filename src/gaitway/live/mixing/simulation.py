@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 
 from gaitway.core.archives import Arrays
@@ -13,6 +14,7 @@ from gaitway.crowd.dynamics.inputs import walls_of_goals
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation
 from gaitway.crowd.dynamics.walls import WallHash
+from gaitway.live.mixing.bodies import rows_in
 from gaitway.world.world import World
 
 BODY = CrowdBody(0.48, 0.285)
@@ -23,6 +25,8 @@ _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
 _AGILITY = 2.0
 """Greatest acceleration of people [m/s2]. Bodies have to follow."""
+MANY = 1500
+"""Least number of people from which on several threads are worth it."""
 _HELD_BACK = 0.1
 """Greatest change of a velocity by somebody who is in the way, in a step [m/s]."""
 _FARTHEST = 1e7
@@ -60,12 +64,7 @@ class LiveSimulation(CrowdSimulation):
 
     def rows_of(self, slots: IntArray) -> IntArray:
         """Return the first row of each number in the engine, or -1; (N,)."""
-        if not len(self.slots):
-            return np.full(len(slots), -1)
-        order = np.argsort(self.slots, kind="stable")
-        found = np.searchsorted(self.slots[order], slots)
-        rows = order[np.minimum(found, len(order) - 1)]
-        return np.where(self.slots[rows] == slots, rows, -1)
+        return rows_in(self.slots, slots)
 
     def ways(self, places: FloatArray, goals: FloatArray, reaches: FloatArray) -> FloatArray:
         """Return the length of the way on the floor from places (N, 2) to goals (N, 2) [m]; infinity for none; (N,)."""
@@ -145,6 +144,26 @@ class LiveSimulation(CrowdSimulation):
         self._velocities[rows] += against[:, None] * out
         stands = self._modes[rows] == STAND
         self._holds[rows[stands]] += moves[stands]
+
+    def step(self, dt: float) -> None:
+        """Move everybody on by a time [s]; few people on one thread, which is not worth to be divided."""
+        before = numba.get_num_threads()
+        if len(self.slots) < MANY:
+            numba.set_num_threads(1)
+        try:
+            super().step(dt)
+        finally:
+            numba.set_num_threads(before)
+
+    def places_of_all(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return copies of numbers in the engine (N,), places [m] (N, 2) and unit vectors of trunks (N, 2)."""
+        return self.slots.copy(), self._positions.copy(), self._faces.copy()
+
+    def put_back(self, who: IntArray, slots: IntArray, places: FloatArray, faces: FloatArray, share: float) -> None:
+        """Put some people back to where they were, see `places_of_all`; they keep a share of their velocity."""
+        rows, then = self.rows_of(who), rows_in(slots, who)
+        self._positions[rows], self._faces[rows] = places[then], faces[then]
+        self._velocities[rows] *= share
 
     def face(self, rows: IntArray, headings: FloatArray) -> None:
         """Tell which way trunks face [rad]; (N,)."""

@@ -1,0 +1,97 @@
+"""People of a live throng who have to wait for a moment: they are as they were, in the dynamics and as bodies.
+
+Limbs that would get into somebody, or into a wall, have nowhere to go in the midst of a jam. Who was apart a moment
+before is apart as long as it stays as it was. The dynamics go on from there, slower, and find another way; feet go on
+slower, too, so that they are led around what is in their way and do not leap over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.live.mixing.handover import HandOvers
+from gaitway.live.mixing.parting import Poses
+from gaitway.live.mixing.simulation import LiveSimulation
+
+BAR = 0.003
+"""Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
+frames, too."""
+_PATIENCE = 0.5
+"""Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
+_RELAX, _JAMMED = 0.05, 0.1
+"""Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
+_FORGET = 1.0
+"""Seconds of waiting that are forgotten in a second in which nobody is in the way."""
+_SLOWEST, _HASTE = 0.125, 1.4
+"""Least pace of feet, and the factor by which it grows in a step in which nobody is in the way."""
+_SLOWED = 0.3
+"""Share of its velocity that who waits keeps."""
+
+
+class LastMoment:
+    """How the people of a throng were before a step.
+
+    Attributes:
+        shown: what was shown of them, by skeleton: numbers in the engine, and poses.
+    """
+
+    def __init__(
+        self,
+        throng: Sequence[ThrongBodies],
+        blends: Sequence[HandOvers],
+        shown: Sequence[tuple[IntArray, FloatArray, FloatArray, BoolArray]],
+        numbers: FloatArray,
+        simulation: LiveSimulation | None,
+    ) -> None:
+        """Keep all that is needed to put people back; nobody can be put back without a simulation."""
+        known = simulation is not None and len(shown) == len(throng)
+        self.shown: list[tuple[IntArray, Poses]] = [
+            (slots if known else slots[:0], (roots, turns)) for slots, roots, turns, _ in shown
+        ]
+        if not self.shown:
+            self.shown = [(bodies.slots[:0], (bodies.roots[:0], bodies.turns[:0])) for bodies in throng]
+        self._bodies, self._blends = [some.state() for some in throng], [some.state() for some in blends]
+        self._numbers = numbers.copy()
+        self._places = None if simulation is None else simulation.places_of_all()
+
+    def put_back(
+        self, slots: IntArray, throng: Sequence[ThrongBodies], blends: Sequence[HandOvers], numbers: FloatArray,
+        columns: Sequence[int], simulation: LiveSimulation,
+    ) -> None:  # fmt: skip
+        """Let some people be as they were.
+
+        Args:
+            slots: who; (N,).
+            throng: bodies, by skeleton.
+            blends: hand-overs, by skeleton.
+            numbers: numbers of all characters, a row each.
+            columns: those of them that are put back.
+            simulation: the dynamics.
+        """
+        assert self._places is not None
+        for bodies, blend, then, handed in zip(throng, blends, self._bodies, self._blends, strict=True):
+            own = slots[np.isin(slots, bodies.slots)]
+            if len(own):
+                bodies.put_back(then, own)
+                blend.put_back(handed, own)
+        numbers[slots[:, None], list(columns)] = self._numbers[slots[:, None], list(columns)]
+        simulation.put_back(slots, *self._places, _SLOWED)
+
+
+def allowed_depths(waited: FloatArray) -> FloatArray:
+    """Return how deep people may be in others [m], who have waited for so long [s]; (N,)."""
+    return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED))
+
+
+def waited_on(waited: FloatArray, held: BoolArray, dt: float) -> FloatArray:
+    """Return how long people have waited [s] (N,) after a further step, in which some did (N,)."""
+    return np.where(held, waited + dt, np.maximum(waited - _FORGET * dt, 0.0))
+
+
+def paces_on(paces: FloatArray, held: BoolArray) -> FloatArray:
+    """Return the paces of feet (N,) after a further step, in which some had to wait (N,)."""
+    return np.where(held, np.maximum(0.5 * paces, _SLOWEST), np.minimum(_HASTE * paces, 1.0))
