@@ -84,6 +84,7 @@ from gaitway.space._query_kernels import (
     BOUND,
     CLOSE,
     CROWDED,
+    FOLLOWED_BY,
     FOUND,
     FULL,
     GOAL,
@@ -178,17 +179,30 @@ def begin(
 
 
 @kernel(borrows=True, inner=True)
+def follows(library: ActionArrays, state: int, behavior: int) -> bool:
+    """Return whether a behaviour may come in a state."""
+    for k in range(library.states[state, FIRST_FOLLOWER], library.states[state + 1, FIRST_FOLLOWER]):
+        if library.followers[k] == behavior:
+            return True
+    return False
+
+
+@kernel(borrows=True, inner=True)
 def reached(
     library: ActionArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, query: FloatArray, node: int
 ) -> bool:
-    """Return whether a node is at the goal and a character can stay there."""
+    """Return whether a node is at the goal, and a character can stay there or goes on from there."""
     states = memory.states
     x, y, heading = states[node, NODE_X], states[node, NODE_Y], states[node, NODE_HEADING]
     if math.hypot(x - query[GOAL_X], y - query[GOAL_Y]) > query[GOAL_TOLERANCE]:
         return False
-    rest = library.states[memory.links[node, STATE], REST_ACTION]
-    off = heading - query[GOAL_HEADING]
-    if rest < 0 or abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL_HEADING_TOLERANCE]:
+    state = memory.links[node, STATE]
+    rest, off = library.states[state, REST_ACTION], heading - query[GOAL_HEADING]
+    if abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL_HEADING_TOLERANCE]:
+        return False
+    if query[FOLLOWED_BY] >= 0.0:
+        return follows(library, state, int(query[FOLLOWED_BY]))
+    if rest < 0:
         return False
     return not busy or stays_free(library, traffic, x, y, heading, states[node, NODE_TIME], rest)
 

@@ -17,6 +17,10 @@ CLOSE, CROWDED = 11, 12
 """How much nearer than usual the start may be to obstacles, and to other characters [m]."""
 BINS, TURNS = 13, 14
 """Bins of the closed set per metre, and per whole turn."""
+FOLLOWED_BY = 15
+"""Number of the behaviour that must be able to follow the plan; -1 if a character stands at its end."""
+NUMBERS = 16
+"""How many numbers a query has."""
 START, GOAL = START_X, GOAL_X
 """First number of the start, and of the goal."""
 ORDINARY, NEVER = -1, -2

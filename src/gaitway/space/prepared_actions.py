@@ -17,12 +17,12 @@ from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.space._check_kernels import WIDTHS, ActionArrays
-from gaitway.space._query_kernels import NEVER, ORDINARY, TURNS
+from gaitway.space._query_kernels import NEVER, NUMBERS, ORDINARY
 from gaitway.space.fields import WorldFields
 from gaitway.space.states import States
 from gaitway.world.regions import MARGIN, Reach
 
-_NUMBERS = struct.Struct(f"{TURNS + 1}d")
+_NUMBERS = struct.Struct(f"{NUMBERS}d")
 MOST_STRETCH = 1.35
 """How many times as long as usual an action may take on the way, to let others pass."""
 SLOWEST = 0.68
@@ -94,7 +94,7 @@ class PreparedActions:
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
         self.names = [table.behaviors[b] for b in table.behavior.tolist()]
         self.handle = ArrayHandle(self.arrays)
-        self.query = ArrayHandle(np.zeros(TURNS + 1))
+        self.query = ArrayHandle(np.zeros(NUMBERS))
         self.ask: Callable[..., None] = partial(_NUMBERS.pack_into, self.query.value.data, 0)
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
         self._passing: WeakKeyDictionary[WorldFields, ArrayHandle[IntArray]] = WeakKeyDictionary()

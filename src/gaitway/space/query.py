@@ -53,6 +53,8 @@ class Query:
     """Time at which the plan begins [s]."""
     start_behavior: str | None = None
     """The behaviour that has just ended; None for a character that stands."""
+    followed_by: str | None = None
+    """The behaviour that must be able to follow the plan, for a character that goes on; None: it stands there."""
     seed: int = 0
     """Seed of the choice among clips of a behaviour."""
     weight: float = 1.0
@@ -95,4 +97,5 @@ def ask(actions: PreparedActions, query: Query, weight: float = 1.0, bound: floa
         x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
         query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
         1.0 / (actions.bins[0] * query.coarse), max(round(actions.bins[1] / math.sqrt(query.coarse)), 1),
+        -1.0 if query.followed_by is None else actions.table.index(query.followed_by),
     )  # fmt: skip

@@ -57,11 +57,14 @@ class TreePlanner:
         """Find a plan in the trees, or by A* if there is none and the options allow it."""
         options, query = _options(request.character.plan), request.query
         began = time.perf_counter()
-        result = self._chain(options, request.prepared).find(query, request.traffic)
+        # trees end where one stands
+        result = (
+            self._chain(options, request.prepared).find(query, request.traffic) if query.followed_by is None else None
+        )
         if result is not None:
             return replace(result, found_by=FOUND_BY)
         spent = SearchResult(Status.BUDGET, None, seconds=time.perf_counter() - began, found_by=FOUND_BY)
-        if options.fallback:
+        if options.fallback or query.followed_by is not None:
             searched = self._fallback.find(request)
             return replace(searched, earlier=(spent, *searched.earlier))
         away = math.dist(query.start[:2], query.goal)
