@@ -17,7 +17,9 @@ WALL = "wall"
 """Kind of an obstacle that no character may touch."""
 PASSABLE = "passable"
 """Kind of an obstacle that is visible but blocks no character: paint, a carpet, a tree that has not fallen yet."""
-STANDABLE = frozenset({"box", "climb", "stairs"})
+LEVEL_KINDS = frozenset({"platform", "bridge"})
+"""Kinds whose upper side is a floor on which characters walk freely."""
+STANDABLE = frozenset({"box", "climb", "stairs"}) | LEVEL_KINDS
 """Kinds whose upper side is ground to stand on."""
 
 

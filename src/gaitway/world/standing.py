@@ -48,8 +48,13 @@ def top(shape: Shape, points: FloatArray) -> FloatArray:
 
 def _top(solid: Solid, points: FloatArray) -> FloatArray:
     if isinstance(solid, Prism):
-        within = shapely.dwithin(core_geometry(solid.footprint), shapely.points(points), solid.footprint.radius)
-        return np.where(within, solid.top, -np.inf)
+        x0, y0, x1, y1 = solid.footprint.bounds
+        out = np.full(len(points), -np.inf)
+        near = np.flatnonzero(((points >= (x0, y0)) & (points <= (x1, y1))).all(axis=1))
+        if len(near):
+            core, radius = core_geometry(solid.footprint), solid.footprint.radius
+            out[near[shapely.dwithin(core, shapely.points(points[near]), radius)]] = solid.top
+        return out
     if isinstance(solid, Ball):
         rest = solid.radius**2 - ((points - solid.center[:2]) ** 2).sum(axis=1)
         return np.where(rest >= 0.0, solid.center[2] + np.sqrt(np.maximum(rest, 0.0)), -np.inf)

@@ -51,13 +51,13 @@ class World:
         points = np.asarray(points, dtype=np.float64)
         return np.zeros(points.shape[:-1]) if self.terrain is None else self.terrain.height(points)
 
-    def standing_height(self, points: npt.ArrayLike) -> FloatArray:
+    def standing_height(self, points: npt.ArrayLike, near: npt.ArrayLike | None = None) -> FloatArray:
         """Return the height of the highest ground to stand on [m] (...) at points (..., 2).
 
         That is the terrain or, exactly, the upper side of a standable obstacle that does not move. A point on an edge
-        is on top.
+        is on top. If heights (...) are given, the ground nearest to them counts instead of the highest.
         """
-        return _standing_height(self, self.obstacles, points)
+        return _standing_height(self, self.obstacles, points, near)
 
     def with_obstacle(self, obstacle: Obstacle) -> World:
         """Return a world with one more obstacle at the end; all else is shared."""
@@ -98,12 +98,21 @@ class Snapshot:
         return _standing_height(self.world, self.obstacles, points)
 
 
-def _standing_height(world: World, obstacles: Iterable[Obstacle], points: npt.ArrayLike) -> FloatArray:
+def _standing_height(
+    world: World, obstacles: Iterable[Obstacle], points: npt.ArrayLike, near: npt.ArrayLike | None = None
+) -> FloatArray:
     points = np.asarray(points, dtype=np.float64)
     flat = points.reshape(-1, 2)
     height = np.array(world.ground(flat))
+    wanted = None if near is None else np.broadcast_to(near, points.shape[:-1]).reshape(-1)
     for shape in (obstacle.shape for obstacle in obstacles if obstacle.standable):
         x0, y0, x1, y1 = shape.footprint().bounds
-        near = ((flat >= (x0, y0)) & (flat <= (x1, y1))).all(axis=1)
-        height[near] = np.maximum(height[near], top(shape, flat[near]))
+        here = np.flatnonzero(((flat >= (x0, y0)) & (flat <= (x1, y1))).all(axis=1))
+        if len(here):
+            tops = top(shape, flat[here])
+            if wanted is None:
+                height[here] = np.maximum(height[here], tops)
+            else:
+                nearer = np.abs(tops - wanted[here]) < np.abs(height[here] - wanted[here])
+                height[here] = np.where(nearer, tops, height[here])
     return height.reshape(points.shape[:-1])

@@ -1,0 +1,288 @@
+"""Floors: the level parts of a place, one above or beside the other, laid out in one plane.
+
+A floor is ground of one height on which people walk freely: the ground of the place itself, the top of a platform, a
+bridge or a block. Stairs and climbs lead from floor to floor. All floors are laid side by side in one plane, each with
+what stands in the way on it, and with its edge as a wall. So planners that know floor plans alone serve any number of
+floors. The ground stays where it is. All others are shifted by whole metres.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import shapely
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
+from gaitway.world.footprint import core_geometry
+from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALL, Mover, MoverPhase, Obstacle
+from gaitway.world.shapes import Polygon, Shape, Stairs, Upright
+from gaitway.world.terrain import Terrain
+from gaitway.world.world import World
+
+GROUND = "ground"
+"""Name of the floor that is the ground of the place."""
+_SAME_HEIGHT = 0.01
+"""Greatest difference in height of tops that are one floor [m]."""
+_TOUCH = 0.02
+"""Greatest gap between tops that are one floor [m]."""
+_FRAME = 0.6
+"""Width of the wall around a floor in the plane [m]."""
+_APART = 4.0
+"""Least distance of floors in the plane [m], so that nobody on one is near to anything on another."""
+_TALL = 2.5
+"""Height of that wall [m]."""
+_ABOVE = 2.2
+"""Height over a floor from which on nothing is in the way of those who walk there [m]."""
+_SMALLEST = 0.16
+"""Least area of a floor [m^2]; nobody stands on less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """A level part of a place."""
+
+    number: int
+    name: str
+    height: float
+    """Height of its ground [m]; that of terrain is added on the ground of the place."""
+    region: shapely.Geometry
+    """Where there is ground, in the place."""
+    offset: tuple[float, float]
+    """Its place in the plane less its place in the world: x, y [m]."""
+
+    def covers(self, x: float, y: float, margin: float = 0.0) -> bool:
+        """Return whether a point of the place is on the floor, or at most a margin [m] beside it."""
+        return bool(shapely.dwithin(self.region, shapely.Point(x, y), margin))
+
+
+@dataclass(frozen=True, eq=False)
+class Floors:
+    """All floors of a place; made by `of`."""
+
+    world: World
+    floors: tuple[Floor, ...]
+    """The ground first, then the others by height."""
+
+    @staticmethod
+    def of(world: World) -> Floors:
+        """Find the floors of a world."""
+        ground = shapely.box(*world.bounds)
+        found = [(GROUND, 0.0, ground), *_tops(world, ground)]
+        offsets = _layout([region.bounds for _, _, region in found])
+        floors = [
+            Floor(number, name, height, region, offset)
+            for number, ((name, height, region), offset) in enumerate(zip(found, offsets, strict=True))
+        ]
+        return Floors(world, tuple(floors))
+
+    def __len__(self) -> int:
+        return len(self.floors)
+
+    @cached_property
+    def plane(self) -> World:
+        """The plane as a world: what stands in the way on each floor, and walls around all floors."""
+        obstacles = [obstacle for floor in self.floors for obstacle in self._obstacles(floor)]
+        movers = [mover for floor in self.floors for mover in self._movers(floor)]
+        boxes = np.array([_shifted_bounds(floor) for floor in self.floors])
+        low, high = boxes[:, :2].min(axis=0) - _FRAME, boxes[:, 2:].max(axis=0) + _FRAME
+        bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+        return World(bounds, tuple(obstacles), tuple(movers), self._terrain(bounds))
+
+    def _obstacles(self, floor: Floor) -> list[Obstacle]:
+        """Return what stands in the way on a floor, where it is in the plane."""
+        out = []
+        for obstacle in self.world.obstacles:
+            shape = self._on(floor, obstacle.shape)
+            if shape is not None:
+                kind = WALL if obstacle.standable else obstacle.kind
+                out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
+        edge = "bounds" if floor.number == 0 else f"edge of {floor.name}"
+        return out + [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in _frame(floor.region)]
+
+    def _on(self, floor: Floor, shape: Shape) -> Shape | None:
+        """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
+        low, high = shape.heights
+        over = 0.0 if floor.number == 0 and self.world.terrain is not None else floor.height
+        if floor.number > 0 and not (high > floor.height and low < floor.height + _ABOVE):
+            return None
+        footprint = shape.footprint()
+        if footprint.empty or not shapely.box(*footprint.bounds).intersects(floor.region):
+            return None
+        return shape.raised(-over) if over != 0.0 else shape
+
+    def seen_from(self, floor: Floor, obstacles: Sequence[Obstacle]) -> list[Obstacle]:
+        """Return obstacles with heights over a floor; what is not in the way there is passable."""
+        shapes = [self._on(floor, obstacle.shape) for obstacle in obstacles]
+        return [
+            replace(obstacle, kind=PASSABLE) if shape is None else replace(obstacle, shape=shape)
+            for obstacle, shape in zip(obstacles, shapes, strict=True)
+        ]
+
+    def _movers(self, floor: Floor) -> list[Mover]:
+        """Return the movers on a floor, where they are in the plane."""
+        out = []
+        for mover in self.world.movers:
+            lows, highs = zip(*(phase.shape.heights for phase in mover.phases), strict=True)
+            if floor.number > 0 and not (max(highs) > floor.height and min(lows) < floor.height + _ABOVE):
+                continue
+            if floor.number == 0 and min(lows) > _ABOVE and self.world.terrain is None:
+                continue
+            phases = tuple(
+                MoverPhase(phase.start, phase.shape.raised(-floor.height), phase.kind) for phase in mover.phases
+            )
+            out.append(replace(mover, phases=phases, poses=mover.poses + np.array([*floor.offset, 0.0])))
+        return out
+
+    def _terrain(self, bounds: tuple[float, float, float, float]) -> Terrain | None:
+        """Return the terrain of the plane: that of the place under its ground, and none under all other floors."""
+        terrain = self.world.terrain
+        if terrain is None or len(self.floors) == 1:
+            return terrain
+        x0, y0, x1, y1 = _shifted_bounds(self.floors[0])
+
+        def height(points: FloatArray) -> FloatArray:
+            x, y = points[..., 0], points[..., 1]
+            near = (x >= x0 - _FRAME) & (x <= x1 + _FRAME) & (y >= y0 - _FRAME) & (y <= y1 + _FRAME)
+            return np.asarray(np.where(near, terrain.height(points), 0.0))
+
+        # on the corners of the terrain's own cells, so that it is the same ground
+        columns, rows = (math.floor((bounds[k] - terrain.origin[k]) / terrain.cell) for k in (0, 1))
+        origin = terrain.origin[0] + columns * terrain.cell, terrain.origin[1] + rows * terrain.cell
+        return Terrain.of(height, (*origin, bounds[2], bounds[3]), terrain.cell)
+
+    def at(self, x: float, y: float, z: float | None = None, *, what: str = "place") -> Floor:
+        """Return the floor at a point of the place: the one nearest in height.
+
+        Args:
+            x: x [m].
+            y: y [m].
+            z: height [m]; None for the only floor there, or for the ground if there are several.
+            what: the point's name in messages.
+
+        Raises:
+            WorldError: if no floor is there, or two are equally near.
+        """
+        here = [floor for floor in self.floors if floor.covers(x, y)]
+        if not here:
+            raise WorldError(f"{what} ({x:g}, {y:g}) is on no floor; the floors are {self.listed()}")
+        if z is None:
+            return here[0]
+        ranked = sorted(here, key=lambda floor: (abs(self.height(floor, x, y) - z), floor.number))
+        if len(ranked) > 1:
+            first, second = (abs(self.height(floor, x, y) - z) for floor in ranked[:2])
+            if second - first < _SAME_HEIGHT:
+                raise WorldError(
+                    f"{what} ({x:g}, {y:g}) at height {z:g} is as near to '{ranked[0].name}' "
+                    f"({ranked[0].height:g} m) as to '{ranked[1].name}' ({ranked[1].height:g} m); write the height "
+                    "of the one that is meant"
+                )
+        return ranked[0]
+
+    def named(self, name: str, what: str = "floor") -> Floor:
+        """Return the floor of a name.
+
+        Raises:
+            WorldError: if there is none.
+        """
+        for floor in self.floors:
+            if floor.name == name:
+                return floor
+        raise WorldError(f"{what}: there is no floor '{name}'; the floors are {self.listed()}")
+
+    def listed(self) -> str:
+        """Return names and heights of all floors, for messages."""
+        return ", ".join(f"'{floor.name}' ({floor.height:g} m)" for floor in self.floors)
+
+    def height(self, floor: Floor, x: float, y: float) -> float:
+        """Return the height of the ground of a floor at a point of the place [m]."""
+        return float(self.world.ground((x, y))) if floor.number == 0 else floor.height
+
+    def under(self, x: float, y: float) -> Floor:
+        """Return the floor on which a point of the plane is, or the one nearest to it."""
+        for floor in self.floors:
+            x0, y0, x1, y1 = _shifted_bounds(floor)
+            if x0 - _FRAME <= x <= x1 + _FRAME and y0 - _FRAME <= y <= y1 + _FRAME:
+                return floor
+        return min(self.floors, key=lambda floor: _away(_shifted_bounds(floor), x, y))
+
+
+def has_levels(world: World) -> bool:
+    """Return whether a world has ground at several levels on which people may walk."""
+    return any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
+
+
+def _tops(world: World, ground: shapely.Geometry) -> list[tuple[str, float, shapely.Geometry]]:
+    """Return name, height and region of all tops that can be stood on; those that touch at one height are one."""
+    tops: list[tuple[float, int, shapely.Geometry, str]] = []
+    for index, obstacle in enumerate(world.obstacles):
+        shape = obstacle.shape
+        if obstacle.standable and isinstance(shape, Upright) and not isinstance(shape, Stairs):
+            region = core_geometry(shape.outline).buffer(shape.outline.radius) if shape.outline.radius else None
+            region = core_geometry(shape.outline) if region is None else region
+            tops.append((shape.heights[1], index, region, obstacle.name or f"{obstacle.kind} {index}"))
+    tops.sort(key=lambda top: (top[0], top[1]))
+    out: list[tuple[str, float, shapely.Geometry]] = []
+    first = 0
+    while first < len(tops):
+        end = first
+        while end < len(tops) and tops[end][0] - tops[first][0] <= _SAME_HEIGHT:
+            end += 1
+        together = tops[first:end]
+        whole = shapely.unary_union([region.buffer(0.5 * _TOUCH, join_style="mitre") for _, _, region, _ in together])
+        whole = whole.buffer(-0.5 * _TOUCH, join_style="mitre").intersection(ground)
+        parts = [part for part in shapely.get_parts(whole) if part.area >= _SMALLEST]
+        for part in sorted(parts, key=lambda part: part.bounds):
+            name = next((name for _, _, region, name in together if region.intersects(part)), "")
+            out.append((name, together[0][0], part))
+        first = end
+    return _unlike(out)
+
+
+def _unlike(found: Sequence[tuple[str, float, shapely.Geometry]]) -> list[tuple[str, float, shapely.Geometry]]:
+    """Return floors with names that differ."""
+    names: dict[str, int] = {}
+    out = []
+    for name, height, region in found:
+        names[name] = names.get(name, 0) + 1
+        out.append((name if names[name] == 1 else f"{name} ({names[name]})", height, region))
+    return out
+
+
+def _layout(boxes: Sequence[tuple[float, float, float, float]]) -> list[tuple[float, float]]:
+    """Return by how much each floor is shifted: the first not at all, the others in rows to its right."""
+    offsets = [(0.0, 0.0)]
+    x0, y0, x1, _ = boxes[0]
+    left, top = math.ceil(x1 + _APART), y0
+    column, tallest, width = left, 0.0, max(x1 - x0, max((b[2] - b[0] for b in boxes[1:]), default=0.0))
+    for low_x, low_y, high_x, high_y in boxes[1:]:
+        if column > left and column + high_x - low_x > left + width:
+            column, top, tallest = left, top + tallest + _APART, 0.0
+        offsets.append((float(math.ceil(column - low_x)), float(math.ceil(top - low_y))))
+        column = math.ceil(column + high_x - low_x + _APART + 1.0)
+        tallest = max(tallest, high_y - low_y + 1.0)
+    return offsets
+
+
+def _frame(region: shapely.Geometry) -> list[Polygon]:
+    """Return the walls around a region: all that is in its surroundings and not in it."""
+    x0, y0, x1, y1 = region.bounds
+    around = shapely.box(x0 - _FRAME, y0 - _FRAME, x1 + _FRAME, y1 + _FRAME).difference(region)
+    out = []
+    for part in shapely.get_parts(around):
+        rings = [tuple((float(x), float(y)) for x, y in ring.coords[:-1]) for ring in (part.exterior, *part.interiors)]
+        out.append(Polygon(rings[0], _TALL, tuple(rings[1:])))
+    return out
+
+
+def _shifted_bounds(floor: Floor) -> tuple[float, float, float, float]:
+    (x0, y0, x1, y1), (dx, dy) = floor.region.bounds, floor.offset
+    return x0 + dx, y0 + dy, x1 + dx, y1 + dy
+
+
+def _away(box: tuple[float, float, float, float], x: float, y: float) -> float:
+    return math.hypot(max(box[0] - x, 0.0, x - box[2]), max(box[1] - y, 0.0, y - box[3]))
