@@ -55,6 +55,8 @@ class Performer:
     """Seed of how it stands."""
     clips: Mapping[str, Clip] = field(default_factory=dict)
     """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
+    height: float | None = None
+    """Height of the floor on which it starts, above the terrain [m]; None for the highest ground there."""
     sway: float | None = None
     """Farthest that it moves from where it stopped [m]; None for as far as its clips go."""
 
@@ -142,7 +144,8 @@ def _track(world: World, performer: Performer, end: float, known: _KnownClips) -
     here = performer.start if performer.plan is None else performer.plan.end_pose
     rest = known.stand(performer.library, last, performer.sway).until(_arrival(performer), end, rng, afresh=not steps)
     runs, poses = runs + rest, poses + [here] * len(rest)
-    return _laid(performer, runs, poses, end, _ground_height(world, performer.start), known.ends)
+    height = _ground_height(world, performer.start) if performer.height is None else performer.height
+    return _laid(performer, runs, poses, end, height, known.ends)
 
 
 def _laid(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import overload
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.space.mover_sweep import Swept
 
 Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]."""
@@ -96,6 +99,15 @@ class LaidSteps(Sequence[PlanStep]):
         return repr(self._made)
 
 
+@dataclass(frozen=True, eq=False)
+class OwnStep:
+    """A step whose clip was made for one character at one place, so that nothing else may be played there."""
+
+    clip: Clip
+    swept: Swept
+    """What the step covers."""
+
+
 @dataclass(frozen=True, init=False)
 class Plan:
     """The steps of one character, from start to end."""
@@ -106,11 +118,17 @@ class Plan:
     """Time at which the last step ends [s]."""
     cost: float
     """Sum of the steps' costs."""
+    own: Mapping[str, OwnStep] = field(default_factory=dict, compare=False, repr=False)
+    """Steps that play clips of their own, by the name of the clip."""
 
-    def __init__(self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float) -> None:
+    def __init__(
+        self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float,
+        own: Mapping[str, OwnStep] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         """Set all fields at once, see `SearchResult`."""
         fields = self.__dict__
         fields["steps"], fields["end_pose"], fields["end_time"], fields["cost"] = steps, end_pose, end_time, cost
+        fields["own"] = own
 
     @property
     def behaviors(self) -> tuple[str, ...]:

@@ -107,7 +107,8 @@ def _least_bend(
     best: tuple[int, Bend] | None = None
     works: list[Footwork] = []
     for first in range(len(plan.steps) - 1, max(len(plan.steps) - MOST, 0) - 1, -1):
-        work = known.of(plan.steps[first].behavior, plan.steps[first].clip)
+        step = plan.steps[first]
+        work = None if step.clip in plan.own else known.of(step.behavior, step.clip)
         if work is None or (works and work.fps != works[0].fps):
             break
         works.insert(0, work)

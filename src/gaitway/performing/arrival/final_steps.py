@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -82,4 +83,4 @@ def _longer(library: Library, plan: Plan, names: tuple[str, ...]) -> Plan:
         pose, time = planar.compose(pose, planar.relative(path[0], path[-1])), time + clip.duration
         cost += library.graph[name].weight * path_length(clip)
     x, y, heading = (float(v) for v in pose)
-    return Plan(tuple(steps), (x, y, heading), time, cost)
+    return replace(plan, steps=tuple(steps), end_pose=(x, y, heading), end_time=time, cost=cost)

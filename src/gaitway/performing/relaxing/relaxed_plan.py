@@ -102,8 +102,9 @@ class RelaxedPlan:
     """What all its steps cover; None if there are none."""
 
     def clips(self) -> dict[str, Clip]:
-        """Bend the clips of all runs; by name."""
-        return {clip.name: clip for run in self.runs for clip in run.clips()}
+        """Bend the clips of all runs, and return them with those of the plan's own steps; by name."""
+        own = {name: step.clip for name, step in self.plan.own.items()}
+        return own | {clip.name: clip for run in self.runs for clip in run.clips()}
 
 
 def relaxed(
@@ -123,11 +124,11 @@ def relaxed(
             place and waits at the end are left out if the walk before them can lead there.
         tolerance: how far from the goal the plan may end [m]; 0 asks for the goal itself.
     """
-    steps, swept = list(plan.steps), [swept_step(step, prepared.table, prepared.discs) for step in plan.steps]
+    steps, swept = list(plan.steps), _swept(prepared, plan)
     runs: list[RelaxedRun] = []
     held = HeldTraffic(traffic)
     gone = 0
-    for planned_first, planned_end in _stretches(prepared, held, steps, swept, footworks):
+    for planned_first, planned_end in _stretches(prepared, held, plan, swept, footworks):
         first, end = planned_first - gone, planned_end - gone
         keep = goes_on or end < len(steps)
         stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time)
@@ -159,30 +160,37 @@ def feet_stay(prepared: PreparedLibrary) -> bool:
 
 def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:
     """Return a plan as it is."""
-    swept = [swept_step(step, prepared.table, prepared.discs) for step in plan.steps]
+    swept = _swept(prepared, plan)
     return RelaxedPlan(plan, (), Swept.joined(swept) if swept else None)
+
+
+def _swept(prepared: PreparedLibrary, plan: Plan) -> list[Swept]:
+    """Return what each step of a plan covers."""
+    return [
+        plan.own[step.clip].swept if step.clip in plan.own else swept_step(step, prepared.table, prepared.discs)
+        for step in plan.steps
+    ]
 
 
 _NOTHING = Swept(np.empty((0, 3)), np.empty((0, 3)), np.zeros(1, int), np.empty((0, 2), int), np.empty(0, int))
 
 
 def _stretches(
-    prepared: PreparedLibrary, traffic: HeldTraffic, steps: Sequence[PlanStep], swept: Sequence[Swept],
-    footworks: Footworks,
-) -> Iterator[tuple[int, int]]:  # fmt: skip
+    prepared: PreparedLibrary, traffic: HeldTraffic, plan: Plan, swept: Sequence[Swept], footworks: Footworks
+) -> Iterator[tuple[int, int]]:
     """Yield the first and end numbers of steps in a row that may be moved: on feet, and as clear as others must be.
 
     Who leaves a dense group may be nearer to others than usual, exactly where it was planned.
     """
-    if not steps:
+    if not plan.steps:
         return
     every = Swept.joined(swept)
     near = prepared.fields.clearance(every.discs[:, :2]) < every.discs[:, 2] - _GRAZED
     touching = np.logical_or.reduceat(near, every.starts[:-1]) | traffic.meetings(every)[0]
     close = np.logical_or.reduceat(touching, np.cumsum([0, *(len(part.around) for part in swept[:-1])]))
     good = [False]
-    for step, touches in zip(steps, close.tolist(), strict=True):
-        work = footworks.of(step.behavior, step.clip)
+    for step, touches in zip(plan.steps, close.tolist(), strict=True):
+        work = None if step.clip in plan.own else footworks.of(step.behavior, step.clip)
         good.append(not touches and work is not None and work.rolled is None)
     edges = [k for k, (before, after) in enumerate(pairwise([*good, False])) if before != after]
     for first, end in zip(edges[::2], edges[1::2], strict=True):

@@ -277,7 +277,7 @@ def _stance(
     rest = np.array([points[start:stop, c][resting[:, c]].mean(axis=0) for c in used])
     place, level = rest.mean(axis=0), float(rest[:, 2].mean())
     terrain = float(world.ground(place[:2]))
-    over = float(world.standing_height(place[:2])) - terrain
+    over = float(world.standing_height(place[:2], terrain + level)) - terrain
     if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
         return TerrainStance(
             start=start,

@@ -56,6 +56,5 @@ def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:
     if world.terrain is not None:
         return False
     resting = clip.contact_positions()[contacts]
-    tops = world.standing_height(resting[:, :2])
-    off = np.minimum(np.abs(resting[:, 2] - tops), np.abs(resting[:, 2] - world.ground(resting[:, :2])))
-    return bool((off < _OFF).all())
+    tops = world.standing_height(resting[:, :2], resting[:, 2])
+    return bool((np.abs(resting[:, 2] - tops) < _OFF).all())
