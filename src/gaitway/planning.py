@@ -16,6 +16,7 @@ from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
+from gaitway.levels.level_scene import LevelScene
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.upper_body import with_upper_bodies
@@ -23,12 +24,13 @@ from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
-from gaitway.space.plan import NOT_PASSED, SearchResult
-from gaitway.space.planner import ScenePlanner
+from gaitway.space.plan import NOT_PASSED, Plan, Pose, SearchResult
+from gaitway.space.planner import Planner, ScenePlanner
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, tracks_of
+from gaitway.world.levels.floors import has_levels
 
 KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""
@@ -161,16 +163,27 @@ def plan_scene(
     together = _scene_planner(scene)
     if together is not None:
         name, at_once = together
+        if has_levels(scene.world):
+            raise PlanError(
+                f"{_name(scene)}: planner '{name}' knows one floor, and the scene has platforms; write behavior or tree"
+            )
         if any(character.plan.planner != name for character in scene.characters):
             return _mixed(name, at_once, scene, libraries, seed, fps, failed, upper_body, progress)
         return _performed(at_once, scene, libraries, seed, fps, failed, upper_body, progress)
-    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, aside=failed == KEEP)
-    crowd = replace(crowd, results={**crowd.results, **_explained(scene, crowd, libraries)})
+    levels = LevelScene.of(scene, libraries) if has_levels(scene.world) else None
+    flat = scene if levels is None else levels.flat
+    planners, libraries = (None, libraries) if levels is None else (levels.planners, levels.libraries)
+    crowd = plan_crowd(flat, libraries, seed=seed, progress=progress, planners=planners, aside=failed == KEEP)
+    crowd = replace(crowd, results={**crowd.results, **_explained(flat, crowd, libraries)})
     if failed == OUT and crowd.failed:
-        crowd = _without_failed(scene, crowd, libraries, seed, progress)
+        crowd = _without_failed(flat, crowd, libraries, seed, progress, planners)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
-    performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]
+    heights: dict[str, float] = {}
+    if levels is not None:
+        heights = {name: levels.height(_first_pose(plan)) for name, plan in crowd.plans.items()}
+        crowd = replace(crowd, plans={name: levels.in_place(plan) for name, plan in crowd.plans.items()})
+    performers = [_performer(c, crowd, seed, heights.get(c.name)) for c in scene.characters if c.name in crowd.plans]
     if not performers:
         name, result = next(iter(crowd.results.items()))
         what = "nobody can stand at its start" if failed == KEEP else "nobody arrives, so that nobody is left"
@@ -178,7 +191,8 @@ def plan_scene(
     progress("motion", 0, None)
     facts, alive = _facts(scene, crowd, seed, failed), _alive(scene, crowd, upper_body)
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
-    remarks = (*_closed_specials(scene, crowd, libraries), *_wished_speeds(scene, crowd))
+    remarks = (*_closed_specials(flat, crowd, libraries), *_wished_speeds(scene, crowd))
+    remarks += () if levels is None else levels.troubles
     if alive:
         take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
         remarks += lacking
@@ -392,6 +406,7 @@ def _without_failed(
     libraries: Mapping[LibraryRef, Library] | None,
     seed: int | None,
     progress: Progress,
+    planners: Mapping[str, Planner] | None = None,
 ) -> CrowdPlan:
     """Return the plans of those that arrive, made anew without the others; the results of all stay."""
     results = dict(crowd.results)
@@ -399,7 +414,8 @@ def _without_failed(
         left = tuple(c for c in scene.characters if results[c.name].found)
         if not left:
             break
-        again = plan_crowd(replace(scene, characters=left), libraries, seed=seed, progress=progress, aside=False)
+        some = replace(scene, characters=left)
+        again = plan_crowd(some, libraries, seed=seed, progress=progress, planners=planners, aside=False)
         results.update(again.results)
         crowd = replace(
             again,
@@ -424,12 +440,16 @@ def _name(scene: Scene) -> str:
     return scene.path.name if scene.path is not None else scene.title or "scene"
 
 
-def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
+def _first_pose(plan: Plan) -> Pose:
+    return plan.steps[0].pose if plan.steps else plan.end_pose
+
+
+def _performer(character: Character, crowd: CrowdPlan, seed: int, height: float | None = None) -> Performer:
     exact, plan = character.name in crowd.exact, crowd.plans[character.name]
     return Performer(
         character.name,
         crowd.libraries[character.name],
-        plan.steps[0].pose if plan.steps else plan.end_pose,
+        _first_pose(plan),
         plan,
         start_time=character.start_time,
         goal=character.goal,
@@ -438,5 +458,6 @@ def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
         radius=character.radius,
         seed=seed,
         clips=crowd.bent.get(character.name, {}),
+        height=height,
         sway=SWAY if exact else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gaitway.core.errors import GaitwayError
+from gaitway.core.errors import GaitwayError, LiveError
 from gaitway.core.warming import expect
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.libraries import AnyLibrary, neutral
@@ -13,6 +13,7 @@ from gaitway.live.options import Dynamics, LiveOptions
 from gaitway.live.record import MINUTES
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.world.levels.floors import GROUND
 from gaitway.world.world import World
 
 
@@ -55,6 +56,12 @@ def live(
         crowd.add_library(LibraryRef() if library is None else library)
         return crowd
     loaded = scene if isinstance(scene, Scene) else load_scene(scene)
+    upstairs = next((c for c in loaded.characters if {c.start_floor, c.goal_floor} - {None, GROUND}), None)
+    if upstairs is not None:
+        raise LiveError(
+            f"'{upstairs.name}' starts or ends on a floor above the ground; live crowds walk on the ground alone, so "
+            "use `gaitway plan` for this scene"
+        )
     crowd = LiveCrowd(
         loaded.world,
         plan=loaded.plan,

@@ -100,3 +100,7 @@ class Character:
     """Characters of higher priority are planned first."""
     start_time: float = 0.0
     """Time at which the character appears [s]."""
+    start_floor: str | None = None
+    """Floor on which it starts, in a place with several (`gaitway.world.levels.floors`)."""
+    goal_floor: str | None = None
+    """Floor of its goal."""

@@ -112,8 +112,9 @@ def _schema(lengths: tuple[int, ...], form: str, limits: tuple[float, ...]) -> W
 
 
 _ANGLE = 3600.0
-check_pose = _numbers((2, 3), "[x, y] or [x, y, yaw_deg]", (FARTHEST, FARTHEST, _ANGLE))
-pose_schema = _schema((2, 3), "[x, y] in metres or [x, y, yaw_deg]", (FARTHEST, FARTHEST, _ANGLE))
+_POSE = (FARTHEST, FARTHEST, _ANGLE, HIGHEST)
+check_pose = _numbers((2, 3, 4), "[x, y], [x, y, yaw_deg] or [x, y, yaw_deg, z]", _POSE)
+pose_schema = _schema((2, 3, 4), "[x, y] in metres, [x, y, yaw_deg] or [x, y, yaw_deg, z]", _POSE)
 Point = Annotated[
     tuple[float, ...],
     BeforeValidator(_numbers((2,), "[x, y] in metres", (FARTHEST,) * 2)),
@@ -121,7 +122,7 @@ Point = Annotated[
 ]
 """x, y [m]."""
 Pose = Annotated[tuple[float, ...], BeforeValidator(check_pose), pose_schema]
-"""x, y [m] and optionally a yaw [degrees]."""
+"""x, y [m], and optionally a yaw [degrees] and a height [m]."""
 Position = Annotated[
     tuple[float, ...],
     BeforeValidator(_numbers((3,), "[x, y, z] in metres", (FARTHEST, FARTHEST, HIGHEST))),

@@ -132,7 +132,7 @@ def _goal(value: Any) -> Any:
     if not isinstance(value, str):
         return check_pose(value)
     if value != OPPOSITE:
-        raise wrong("is not a goal", "[x, y], [x, y, yaw_deg], or opposite for a group on a ring")
+        raise wrong("is not a goal", "[x, y], [x, y, yaw_deg], [x, y, yaw_deg, z], or opposite for a group on a ring")
     return value
 
 
@@ -163,10 +163,16 @@ class CharacterItem(SceneItem):
 
     name: Name | None = field("Its name; the members of a group are numbered (crowd-01)", None, example="ada")
     count: int | None = field("Number of characters; makes it a group", None, ge=1, le=MAX_CHARACTERS, example=50)
-    start: Pose | None = field("Start: [x, y] or [x, y, yaw_deg]; without yaw the character faces its goal", None)
+    start: Pose | None = field(
+        "Start: [x, y], [x, y, yaw_deg] or [x, y, yaw_deg, z]; without yaw the character faces its goal", None
+    )
     start_area: AreaItem | None = field("Area that the character or group starts in", None)
-    goal: Goal | None = field("Goal: [x, y] or [x, y, yaw_deg]; a group on a ring may have the goal opposite", None)
+    start_floor: Name | None = field("Floor of the start: the name of a platform, or ground", None, example="deck")
+    goal: Goal | None = field(
+        "Goal: [x, y], [x, y, yaw_deg] or [x, y, yaw_deg, z]; a group on a ring may have the goal opposite", None
+    )
     goal_area: AreaItem | None = field("Area that the goals lie in", None)
+    goal_floor: Name | None = field("Floor of the goal: the name of a platform, or ground", None, example="deck")
     library: LibraryItem | None = field("Its library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
     speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")

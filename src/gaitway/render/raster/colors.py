@@ -20,6 +20,8 @@ KIND_COLORS: Mapping[str, str] = {
     "climb": "#b08d3e",
     "box": "#b08d3e",
     "stairs": "#8f9b8a",
+    "platform": "#bdb8ad",
+    "bridge": "#b4b9c2",
 }
 """sRGB colour of each kind of obstacle."""
 MOVER_COLOR = "#6a7fb8"

@@ -20,10 +20,21 @@ TOUCHING = 1e-9
 class FreeSpace:
     """The obstacles that an upright character of some radius would touch."""
 
-    def __init__(self, world: World, obstacles: Sequence[Obstacle], radius: float) -> None:
+    def __init__(
+        self, world: World, obstacles: Sequence[Obstacle], radius: float, region: shapely.Geometry | None = None
+    ) -> None:
+        """Prepare the space.
+
+        Args:
+            world: the place.
+            obstacles: its obstacles at a time.
+            radius: radius of the character [m].
+            region: where there is ground; None for everywhere.
+        """
         self.obstacles = tuple(obstacles)
         """Obstacles; `blockers` returns indices into them."""
         self.radius = radius
+        self.region = None if region is None else region.buffer(-radius)
         self._indices: list[int] = []
         cores: list[shapely.Geometry] = []
         roundings: list[float] = []
@@ -44,6 +55,8 @@ class FreeSpace:
             reach = np.maximum(self._roundings + self.radius - TOUCHING, 0.0)
             tree = shapely.STRtree(shapely.points(points))
             out[tree.query(self._cores, predicate="dwithin", distance=reach)[1]] = False
+        if self.region is not None and len(points):
+            out &= shapely.dwithin(self.region, shapely.points(points), TOUCHING)
         return out
 
     def blockers(self, point: Sequence[float]) -> list[tuple[int, float]]:

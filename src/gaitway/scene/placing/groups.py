@@ -69,8 +69,8 @@ class CharacterGroups:
         """Return the characters of a group that has been placed."""
         item, index = group.item, group.index
         starts, goals = placement.starts[group.first], placement.goals[group.first]
-        yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) == 3 else None
-        turned = isinstance(item.goal, tuple) and len(item.goal) == 3
+        yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) >= 3 else None
+        turned = isinstance(item.goal, tuple) and len(item.goal) >= 3
         goal_heading = math.radians(float(item.goal[2])) if turned and item.goal else None
         return [
             Character(
@@ -84,6 +84,8 @@ class CharacterGroups:
                 speed=item.speed,
                 priority=item.priority,
                 start_time=item.start_time,
+                start_floor=placement.floor_name(group, "start"),
+                goal_floor=placement.floor_name(group, "goal"),
             )
             for name, start, goal in zip(group.names, starts, goals, strict=True)
         ]

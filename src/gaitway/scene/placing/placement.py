@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,11 +13,12 @@ import shapely
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.scene.model import OPPOSITE, AreaItem, CharacterItem, CircleItem
-from gaitway.scene.placing.free_space import Discs, FreeSpace, free_of_all
+from gaitway.scene.placing.free_space import TOUCHING, Discs, FreeSpace, free_of_all
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import SceneEntry
-from gaitway.world import World
+from gaitway.world import Obstacle, World
 from gaitway.world.footprint import Footprint, check_outline, drawn_geometry
+from gaitway.world.levels.floors import GROUND, Floor, Floors, has_levels
 from gaitway.world.obstacle import STANDABLE
 from gaitway.world.sampling import sample_free
 
@@ -61,34 +63,77 @@ class Placement:
     def __post_init__(self) -> None:
         self.names = [name for group in self.groups for name in group.names]
         largest = max((group.radius for group in self.groups), default=1.0)
-        self.start_discs = {group.item.start_time: Discs(largest) for group in self.groups}
-        self.goal_discs = Discs(largest)
-        self._spaces: dict[tuple[float | None, float], FreeSpace] = {}
+        self.floors = Floors.of(self.world) if has_levels(self.world) else None
+        self._floors: dict[tuple[int, str], Floor] = {}
+        self._discs: dict[tuple[float | None, int], Discs] = defaultdict(lambda: Discs(largest))
+        self._spaces: dict[tuple[float | None, float, int], FreeSpace] = {}
 
     def run(self) -> None:
         """Place fixed starts and goals, then those of areas in the order of the file."""
+        for group in self.groups:
+            self._find_floor(group, "start")
+            self._find_floor(group, "goal")
         for group in self.groups:
             self._fixed_start(group)
             self._fixed_goal(group)
         for group in self.groups:
             time = group.item.start_time
             if group.first not in self.starts:
-                points = self._sample(group, "start_area", self.start_discs[time], self._space(group, time))
+                discs = self._others(group, "start", time)
+                points = self._sample(group, "start_area", discs, self._space(group, "start", time))
                 self.starts |= {} if points is None else {group.first: points}
             if group.first not in self.goals:
-                points = self._sample(group, "goal_area", self.goal_discs, self._space(group, None))
+                discs = self._others(group, "goal", None)
+                points = self._sample(group, "goal_area", discs, self._space(group, "goal", None))
                 self.goals |= {} if points is None else {group.first: points}
 
-    def _space(self, group: CharacterGroup, time: float | None) -> FreeSpace:
-        """Return the free space for a group at a time [s]; None leaves all movers out."""
-        key = time, group.radius
+    def floor_name(self, group: CharacterGroup, which: str) -> str | None:
+        """Return the name of the floor of a group's "start" or "goal"; None in a place without floors."""
+        floor = self._floors.get((group.first, which))
+        return None if floor is None else floor.name
+
+    def _find_floor(self, group: CharacterGroup, which: str) -> None:
+        """Find the floor of a start or goal: by its name, by its height, or the lowest that is there."""
+        given, named = getattr(group.item, which), getattr(group.item, f"{which}_floor")
+        height = float(given[3]) if isinstance(given, tuple) and len(given) == 4 else None
+        if self.floors is None:
+            key = f"{which}_floor" if named is not None else which
+            if named not in (None, GROUND) or height is not None:
+                text = "a place without platforms has one floor; leave the height or the floor out, or add a platform"
+                self._say(group, key, text)
+            return
+        try:
+            if named is not None:
+                floor = self.floors.named(named)
+            elif isinstance(given, tuple):
+                floor = self.floors.at(given[0], given[1], height, what=which)
+            else:
+                floor = self.floors.floors[0]
+        except WorldError as problem:
+            self._say(group, which if named is None else f"{which}_floor", str(problem))
+            floor = self.floors.floors[0]
+        self._floors[group.first, which] = floor
+
+    def _others(self, group: CharacterGroup, which: str, time: float | None) -> Discs:
+        """Return those who are placed already at a time, or whose goals are (None), on the floor of a group."""
+        floor = self._floors.get((group.first, which))
+        return self._discs[time, 0 if floor is None else floor.number]
+
+    def _space(self, group: CharacterGroup, which: str, time: float | None) -> FreeSpace:
+        """Return the free space for a group on the floor of its start or goal at a time [s]; None for no movers."""
+        floor = self._floors.get((group.first, which))
+        key = time, group.radius, 0 if floor is None else floor.number
         if key not in self._spaces:
-            obstacles = self.world.obstacles if time is None else self.world.at(time).obstacles
-            self._spaces[key] = FreeSpace(self.world, obstacles, group.radius)
+            whole = self.world if time is None else self.world.at(time)
+            obstacles: Sequence[Obstacle] = whole.obstacles
+            region = None
+            if self.floors is not None and floor is not None:
+                obstacles, region = self.floors.seen_from(floor, obstacles), floor.region
+            self._spaces[key] = FreeSpace(self.world, obstacles, group.radius, region)
         return self._spaces[key]
 
     def _fixed_start(self, group: CharacterGroup) -> None:
-        item, discs = group.item, self.start_discs[group.item.start_time]
+        item, discs = group.item, self._others(group, "start", group.item.start_time)
         if item.start is not None:
             points, key = np.array([item.start[:2]]), "start"
         elif item.start_area is not None and item.start_area.ring is not None:
@@ -96,7 +141,7 @@ class Placement:
         else:
             return
         self.starts[group.first] = points
-        self._check(group, key, points, self._space(group, item.start_time))
+        self._check(group, key, points, self._space(group, "start", item.start_time))
         for number, (x, y) in enumerate(points.tolist()):
             met = discs.overlapped(x, y, group.radius)
             if met is not None and item.start_area is not None and item.start_area.ring and met[0] >= group.first:
@@ -123,8 +168,8 @@ class Placement:
             points, key = ring_points(item.goal_area.ring, len(group.names)), "goal_area"
         else:
             return
-        self._check(group, key, points, self._space(group, None))
-        self.goal_discs.add(points, group.radius, group.first)
+        self._check(group, key, points, self._space(group, "goal", None))
+        self._others(group, "goal", None).add(points, group.radius, group.first)
         self.goals[group.first] = np.broadcast_to(points, (len(group.names), 2)) if len(points) == 1 else points
 
     def _check(self, group: CharacterGroup, key: str, points: FloatArray, space: FreeSpace) -> None:
@@ -138,8 +183,11 @@ class Placement:
             return None
         for point in points.tolist():
             for index, away in space.blockers(point):
-                if space.obstacles[index].kind not in STANDABLE:
+                if space.obstacles[index].kind not in STANDABLE or self.floors is not None:
                     return self._say(group, key, self._blocked_text(group, point, index, away))
+            if space.region is not None and not shapely.dwithin(space.region, shapely.Point(point), TOUCHING):
+                text = f"{_shown(point)} is nearer than {group.radius:g} m to the edge of its floor"
+                return self._say(group, key, f"{text}; write a point further inside")
         return None
 
     def _blocked_text(self, group: CharacterGroup, point: list[float], index: int, away: float) -> str:

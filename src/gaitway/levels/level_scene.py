@@ -1,0 +1,92 @@
+"""Scenes with several floors, as planners see them: all floors in one plane; and plans brought back into the place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gaitway.core.errors import SceneError, WorldError
+from gaitway.levels.links import LevelLibrary, level_library
+from gaitway.levels.planner import LevelPlanner
+from gaitway.library.behavior import Library
+from gaitway.planners import planner_entry
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.scene import Scene
+from gaitway.space.plan import Plan, PlanStep, Pose
+from gaitway.space.planner import Planner
+from gaitway.world.levels.floors import Floor, Floors
+
+
+@dataclass(frozen=True, eq=False)
+class LevelScene:
+    """A scene whose characters walk on several floors."""
+
+    scene: Scene
+    """The scene in its place."""
+    floors: Floors
+    flat: Scene
+    """The scene in the plane of the floors."""
+    libraries: Mapping[LibraryRef, Library]
+    """Libraries with clips for all stairs."""
+    planners: Mapping[str, Planner]
+    """Planners by name, which lead over links."""
+    troubles: tuple[str, ...]
+    """Stairs that nobody can climb, one line each."""
+
+    @staticmethod
+    def of(scene: Scene, libraries: Mapping[LibraryRef, Library] | None = None) -> LevelScene:
+        """Lay out a scene in the plane of its floors.
+
+        Raises:
+            SceneError: if a character is on no floor.
+        """
+        floors = Floors.of(scene.world)
+        known, made = dict(libraries or {}), dict[LibraryRef, LevelLibrary]()
+        for character in scene.characters:
+            ref = character.library
+            if ref not in made:
+                made[ref] = level_library(known[ref] if ref in known else ref.load(), floors)
+        flat = replace(
+            scene, world=floors.plane, characters=tuple(_in_plane(character, floors) for character in scene.characters)
+        )
+        names = dict.fromkeys(character.plan.planner for character in scene.characters)
+        planners = {name: LevelPlanner(planner_entry(name).make(), floors, made) for name in names}
+        troubles = dict.fromkeys(trouble for library in made.values() for trouble in library.troubles)
+        return LevelScene(
+            scene, floors, flat, {ref: one.library for ref, one in made.items()}, planners, tuple(troubles)
+        )
+
+    def in_place(self, plan: Plan) -> Plan:
+        """Return a plan of the plane in the place."""
+        steps = tuple(self._placed(step) for step in plan.steps)
+        return replace(plan, steps=steps, end_pose=self.pose(plan.end_pose))
+
+    def _placed(self, step: PlanStep) -> PlanStep:
+        return replace(step, pose=self.pose(step.pose))
+
+    def pose(self, pose: Pose) -> Pose:
+        """Return a pose of the plane in the place."""
+        dx, dy = self.floors.under(pose[0], pose[1]).offset
+        return pose[0] - dx, pose[1] - dy, pose[2]
+
+    def height(self, pose: Pose) -> float:
+        """Return the height over the terrain of the floor under a pose of the plane [m]."""
+        return self.floors.under(pose[0], pose[1]).height
+
+
+def _in_plane(character: Character, floors: Floors) -> Character:
+    try:
+        start = _floor(floors, character.start, character.start_floor, f"'{character.name}': start")
+        goal = _floor(floors, character.goal, character.goal_floor, f"'{character.name}': goal")
+    except WorldError as problem:
+        raise SceneError(str(problem)) from None
+    (x, y, heading), (gx, gy) = character.start, character.goal
+    return replace(
+        character,
+        start=(x + start.offset[0], y + start.offset[1], heading),
+        goal=(gx + goal.offset[0], gy + goal.offset[1]),
+    )
+
+
+def _floor(floors: Floors, point: Sequence[float], name: str | None, what: str) -> Floor:
+    return floors.at(point[0], point[1], what=what) if name is None else floors.named(name, what)

@@ -1,0 +1,229 @@
+"""Plans over several floors: a leg on each floor by any planner, and a link from each floor to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.levels.leading import over_link, touched
+from gaitway.levels.links import LevelLibrary, Link
+from gaitway.levels.routing import NEAR, LevelRoutes
+from gaitway.performing.arrival.footwork import Footworks
+from gaitway.performing.relaxing.carried_steps import HeldTraffic
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.space._traffic_kernels import first_slot
+from gaitway.space.plan import Plan, PlanStep, SearchResult, Status
+from gaitway.space.planner import Planner, PlanRequest
+from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query
+from gaitway.space.traffic import Traffic, swept_step
+from gaitway.world.levels.floors import Floors
+
+_TURNED = float(np.radians(25.0))
+"""Greatest difference of the heading at the end of a leg from that of the link that follows [rad]."""
+_LATER = (0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0, 18.0, 27.0)
+"""How much later a character sets off if others are on a link when it comes there [s]."""
+_NEARER = ((NEAR, _TURNED), (0.2, float(np.radians(12.0))))
+"""How near to the entry of a link a leg ends, and how far from its heading [m, rad]; at the first try and the next."""
+_LONGEST = 120.0
+"""Time within which every link is passed [s]."""
+_OTHER_WAYS = 4
+"""How many ways over other links are tried."""
+
+
+@dataclass(eq=False)
+class _Spent:
+    """What all searches for the legs of a plan took. **Mutable**."""
+
+    expanded: int = 0
+    checks: int = 0
+    seconds: float = 0.0
+
+    def found(self, result: SearchResult) -> SearchResult:
+        """Add a search."""
+        self.expanded, self.checks = self.expanded + result.expanded, self.checks + result.checks
+        self.seconds += result.seconds
+        return result
+
+    def told(self, result: SearchResult) -> SearchResult:
+        """Return a result with what all searches took."""
+        return replace(result, expanded=self.expanded, checks=self.checks, seconds=self.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Leg:
+    """A way that failed: why, and which link is to blame, if any."""
+
+    result: SearchResult
+    link: int | None = None
+    busy: bool = False
+    """Whether others were on the link."""
+
+
+class LevelPlanner:
+    """Plans over floors: it finds the links on the shortest way, and asks another planner for the legs between them."""
+
+    def __init__(self, inner: Planner, floors: Floors, libraries: Mapping[LibraryRef, LevelLibrary]) -> None:
+        """Take the parts.
+
+        Args:
+            inner: planner of the legs.
+            floors: floors of the place.
+            libraries: libraries with clips for the links of the place.
+        """
+        self.inner, self.floors, self.libraries = inner, floors, libraries
+
+    def prepare(self, character: Character, prepared: PreparedLibrary) -> None:
+        """Prepare the planner of the legs."""
+        self.inner.prepare(character, prepared)
+
+    def find(self, request: PlanRequest) -> SearchResult:
+        """Find a plan over floors."""
+        links = self.libraries[request.character.library].links
+        prepared, query = request.prepared, request.query
+        if not links:
+            return self._explained(request, self.inner.find(request))
+        routes = prepared.part("level routes", lambda: LevelRoutes(prepared, links))
+        closed: set[int] = set()
+        failed: _Leg | None = None
+        for _ in range(_OTHER_WAYS):
+            way = routes.route(query.start[:2], query.goal, query.tolerance, closed)
+            if way is None:
+                break
+            if not way:
+                found = self.inner.find(request)
+                if found.found or failed is None:
+                    return found
+                break
+            for later in _LATER:
+                leg = self._along(request, [links[k] for k in way], way, later)
+                if isinstance(leg, SearchResult):
+                    return leg
+                failed = leg if failed is None else failed
+                if not leg.busy:
+                    break
+            if leg.link is None:
+                break
+            closed |= {k for k in range(len(links)) if links[k].entry == links[leg.link].entry}
+        if failed is None:
+            return self._explained(request, self.inner.find(request))
+        return failed.result
+
+    def _along(self, request: PlanRequest, links: list[Link], numbers: list[int], later: float) -> SearchResult | _Leg:
+        """Find a plan along given links; return why there is none if so."""
+        query, spent = request.query, _Spent()
+        plan = self._waited(request.prepared, query, request.traffic, later)
+        if plan is None:
+            return _Leg(SearchResult(Status.PARTIAL, None, reason="others come to where it waits", closest=query.start))
+        last = None
+        for number, link in zip(numbers, links, strict=True):
+            for near in _NEARER:
+                onto = self._onto(request, plan, link, last, near, spent)
+                if isinstance(onto, Plan) or onto.busy:
+                    break
+            if not isinstance(onto, Plan):
+                return replace(onto, link=number)
+            plan, last = onto, link
+        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
+        if result.plan is None or not result.found:
+            busy = self._busy(request.traffic, result)
+            return _Leg(spent.told(replace(result, plan=None, status=_unmet(result))), numbers[-1], busy)
+        plan = _joined(plan, result.plan)
+        away = math.dist(plan.end_pose[:2], query.goal)
+        return spent.told(replace(result, plan=plan, closest=plan.end_pose, remaining=away))
+
+    def _onto(
+        self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, near: tuple[float, float], spent: _Spent
+    ) -> Plan | _Leg:
+        """Lead a plan on to a link and over it; return why that fails if so."""
+        prepared, traffic, query = request.prepared, request.traffic, request.query
+        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
+        if result.plan is None or not result.found:
+            told = replace(
+                result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {result.reason}"
+            )
+            return _Leg(spent.told(told), busy=self._busy(traffic, result))
+        plan = _joined(plan, result.plan)
+        if first_slot(plan.end_time + _LONGEST) >= traffic.horizon:
+            traffic.extend(2.0 * (plan.end_time + _LONGEST))
+        footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
+        name = f"{request.character.name}-{len(plan.steps)}"
+        linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
+        if isinstance(linked, str):
+            return _Leg(spent.told(_lost(query, plan, linked)))
+        blocker = touched(prepared, linked)
+        own = [linked.plan.own[step.clip].swept for step in linked.plan.steps[linked.first :]]
+        met = blocker or next((who for swept in own if (who := traffic.met_by(swept)) is not None), None)
+        if met is None:
+            return linked.plan
+        return _Leg(
+            spent.told(_lost(query, plan, f"'{met}' is in the way on '{link.name}'", met)), busy=blocker is None
+        )
+
+    @staticmethod
+    def _busy(traffic: Traffic, result: SearchResult) -> bool:
+        """Return whether a search failed because of others, who may be gone later."""
+        return not set(traffic.names).isdisjoint(result.blockers)
+
+    @staticmethod
+    def _waited(prepared: PreparedLibrary, query: Query, traffic: Traffic, later: float) -> Plan | None:
+        """Return a plan that stands at the start for about a time [s]; None if others come there."""
+        plan = Plan((), query.start, query.start_time, 0.0)
+        if later == 0.0:
+            return plan
+        actions, table = prepared.actions, prepared.table
+        rest = int(actions.arrays.states[actions.start_state(query.start_behavior), 1])
+        if rest < 0:
+            return None
+        lasts = float(table.durations[rest] / prepared.speeds[rest])
+        steps, time = [], query.start_time
+        for _ in range(max(round(later / lasts), 1)):
+            behavior, speed = table.behaviors[table.behavior[rest]], float(prepared.speeds[rest])
+            steps.append(PlanStep(behavior, table.clips[rest], query.start, time, speed))
+            time += lasts
+            if traffic.met_by(swept_step(steps[-1], table, prepared.discs)) is not None:
+                return None
+        return Plan(tuple(steps), query.start, time, len(steps) * float(actions.costs[rest]))
+
+    def _explained(self, request: PlanRequest, result: SearchResult) -> SearchResult:
+        """Return the result of a search without a way over links, with what is missing."""
+        start, goal = (self.floors.under(*place[:2]) for place in (request.query.start, request.query.goal))
+        if result.found or start is goal:
+            return result
+        known = self.libraries[request.character.library]
+        lacking = known.troubles[0] if known.troubles else "no stairs lead there"
+        reason = f"no path from '{start.name}' ({start.height:g} m) to '{goal.name}' ({goal.height:g} m): {lacking}"
+        return replace(result, status=Status.NO_PATH, reason=reason)
+
+
+def _leg(
+    query: Query, plan: Plan, last: Link | None, link: Link | None = None, near: float = NEAR, turned: float = _TURNED
+) -> Query:
+    """Return the query of a leg from the end of a plan, after the last link, to the next one or to the goal."""
+    leg = replace(query, start=plan.end_pose, start_time=plan.end_time)
+    if last is not None:
+        leg = replace(leg, start_behavior=last.behavior, crowded=0.0)
+    if link is None:
+        return leg
+    return replace(
+        leg, goal=link.entry[:2], goal_heading=link.entry[2], tolerance=near, heading_tolerance=turned,
+        followed_by=link.behavior,
+    )  # fmt: skip
+
+
+def _unmet(result: SearchResult) -> Status:
+    """Return the status of a search that has no whole plan."""
+    return Status.NO_PATH if result.status is Status.NO_PATH else Status.BUDGET
+
+
+def _joined(plan: Plan, leg: Plan) -> Plan:
+    steps = (*plan.steps, *leg.steps)
+    return Plan(steps, leg.end_pose, leg.end_time, plan.cost + leg.cost, {**plan.own, **leg.own})
+
+
+def _lost(query: Query, plan: Plan, reason: str, blocker: str | None = None) -> SearchResult:
+    away, blockers = math.dist(plan.end_pose[:2], query.goal), {} if blocker is None else {blocker: 1}
+    return SearchResult(Status.BUDGET, None, closest=plan.end_pose, remaining=away, blockers=blockers, reason=reason)

@@ -1,0 +1,93 @@
+"""Routes over floors: which links lead from one place to another by the shortest way."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
+from gaitway.levels.links import Link
+from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.routes import RouteFields, RouteMap, thinnest
+
+_PER_SECOND = 1.3
+"""Length of way that a second on a link counts as [m]."""
+NEAR = 0.4
+"""Distance from the entry of a link within which a way to it ends [m]."""
+
+
+@dataclass(eq=False)
+class LevelRoutes:
+    """Lengths of ways on floors to the links of a library. **Mutable**: it keeps the fields that were asked for."""
+
+    prepared: PreparedLibrary
+    links: tuple[Link, ...]
+    _fields: RouteFields = field(init=False)
+    _lengths: dict[int, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._fields = RouteFields(RouteMap.of(self.prepared.fields, thinnest(self.prepared.discs)))
+
+    def route(
+        self, start: tuple[float, float], goal: tuple[float, float], tolerance: float, without: Collection[int] = ()
+    ) -> list[int] | None:
+        """Return the links on the shortest way from a place to another, in order; None if there is no way.
+
+        Args:
+            start: x, y in the plane [m].
+            goal: x, y in the plane [m].
+            tolerance: distance from the goal at which the way may end [m].
+            without: links that are not taken.
+        """
+        to_goal = self._fields.field(goal, tolerance).lengths
+        costs = {-1: 0.0}
+        before: dict[int, int] = {}
+        queue = [(0.0, -1)]
+        best, last, done = math.inf, -2, set[int]()
+        while queue:
+            cost, node = heapq.heappop(queue)
+            if cost >= best:
+                break
+            if node in done:
+                continue
+            done.add(node)
+            here = start if node < 0 else self.links[node].exit[:2]
+            end = cost + self._at(to_goal, here)
+            if end < best:
+                best, last = end, node
+            for number, link in enumerate(self.links):
+                if number in without or number in done or not self._together(here, link):
+                    continue
+                there = cost + self._at(self._to(number), here) + _PER_SECOND * link.fitted.clip.duration
+                if there < costs.get(number, math.inf):
+                    costs[number], before[number] = there, node
+                    heapq.heappush(queue, (there, number))
+        if last == -2:
+            return None
+        out = []
+        while last >= 0:
+            out.append(last)
+            last = before[last]
+        return out[::-1]
+
+    def _together(self, here: tuple[float, float], link: Link) -> bool:
+        """Return whether a place may be on the floor on which a link begins; ways never leave a floor otherwise."""
+        (x0, y0, x1, y1), (dx, dy) = link.source.region.bounds, link.source.offset
+        return x0 + dx <= here[0] <= x1 + dx and y0 + dy <= here[1] <= y1 + dy
+
+    def _to(self, number: int) -> FloatArray:
+        """Return the lengths of the ways to the entry of a link [m]; (rows, columns)."""
+        if number not in self._lengths:
+            entry = self.links[number].entry
+            self._lengths[number] = self._fields.field((entry[0], entry[1]), NEAR).lengths
+        return self._lengths[number]
+
+    def _at(self, lengths: FloatArray, point: tuple[float, float]) -> float:
+        """Return the length of the way from a point [m]; infinity if there is none."""
+        spec = self._fields.map.spec
+        cell = spec.cells(np.asarray(point))
+        return float(lengths[cell[0], cell[1]]) if spec.contains(cell) else math.inf
