@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gaitway.levels.level_scene import LevelScene
 from gaitway.scene.problem import Problem
 from gaitway.scene.scene import Scene, examine_scene
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import Unreachable, unreachable
+from gaitway.world.levels.floors import has_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,11 @@ def check_scene(path: str | Path) -> SceneCheck:
     scene, problems = examine_scene(path)
     if scene is None or not scene.characters:
         return SceneCheck(scene, tuple(problems))
+    if has_levels(scene.world):
+        levels = LevelScene.of(scene)
+        lost = levels.unreachable()
+        told = tuple(Problem("specials", text, scene.path, warning=True) for text in levels.troubles)
+        return SceneCheck(scene, (*problems, *told, *_warnings(scene, lost)), tuple(lost))
     lost = unreachable(scene.characters, planning_context(scene.world))
     return SceneCheck(scene, (*problems, *_warnings(scene, lost)), tuple(lost))
 

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from gaitway.audit.auditing import audit_take
-from gaitway.core.errors import SceneError
+from gaitway.checking import check_scene
+from gaitway.core.errors import LiveError, PlanError, SceneError
 from gaitway.levels.links import lanes, level_library
+from gaitway.live.opening import live
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
+from gaitway.scene.writing import scene_to_yaml
 from gaitway.world.levels.floors import Floors
 
 STEPS, RISE, RUN = 8, 0.17, 0.29
@@ -169,3 +172,28 @@ def test_a_library_without_stair_clips_says_so() -> None:
     known = level_library(scene.characters[0].library.load(), Floors.of(scene.world))
     assert not known.links
     assert "no clips of kind 'stairs_up'" in known.troubles[0]
+
+
+def checked(folder: Path, scene: Scene) -> list[str]:
+    """Return what the check of a scene says."""
+    file = folder / "scene.yaml"
+    file.write_text(scene_to_yaml(scene.source), encoding="utf-8")
+    return [str(problem) for problem in check_scene(file).problems]
+
+
+def test_scenes_with_stairs_pass_the_check(tmp_path: Path) -> None:
+    assert not checked(tmp_path, deck({"name": "ada", "start": [2, 2], "goal": [17, 6, 0, TOP]}))
+
+
+def test_the_check_tells_of_floors_out_of_reach(tmp_path: Path) -> None:
+    roof = {"platform": {"center": [5, 7], "size": [2, 2], "height": 1.2}, "name": "roof"}
+    (problem,) = checked(tmp_path, deck({"name": "ada", "start": [2, 2], "goal": [5, 7, 0, 1.2]}, specials=[roof]))
+    assert "to 'roof' (1.2 m): no stairs lead there" in problem
+
+
+def test_throngs_and_live_crowds_say_that_they_know_one_floor() -> None:
+    scene = deck({"name": "ada", "start": [2, 2], "goal": [17, 6, 0, TOP]})
+    with pytest.raises(PlanError, match="planner 'crowd' knows one floor"):
+        plan_scene(scene, planner="crowd")
+    with pytest.raises(LiveError, match="live crowds walk on the ground alone"):
+        live(scene)

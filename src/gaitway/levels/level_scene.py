@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from gaitway.core.errors import SceneError, WorldError
 from gaitway.levels.links import LevelLibrary, level_library
-from gaitway.levels.planner import LevelPlanner
+from gaitway.levels.planner import LevelPlanner, lacking
+from gaitway.levels.routing import LevelRoutes
 from gaitway.library.behavior import Library
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.planner import Planner
+from gaitway.space.prepared import planning_context
+from gaitway.space.reachability import Unreachable
 from gaitway.world.levels.floors import Floor, Floors
 
 
@@ -26,8 +30,8 @@ class LevelScene:
     floors: Floors
     flat: Scene
     """The scene in the plane of the floors."""
-    libraries: Mapping[LibraryRef, Library]
-    """Libraries with clips for all stairs."""
+    made: Mapping[LibraryRef, LevelLibrary]
+    """Libraries with clips for all stairs, and the links that these are."""
     planners: Mapping[str, Planner]
     """Planners by name, which lead over links."""
     troubles: tuple[str, ...]
@@ -52,9 +56,23 @@ class LevelScene:
         names = dict.fromkeys(character.plan.planner for character in scene.characters)
         planners = {name: LevelPlanner(planner_entry(name).make(), floors, made) for name in names}
         troubles = dict.fromkeys(trouble for library in made.values() for trouble in library.troubles)
-        return LevelScene(
-            scene, floors, flat, {ref: one.library for ref, one in made.items()}, planners, tuple(troubles)
-        )
+        return LevelScene(scene, floors, flat, made, planners, tuple(troubles))
+
+    @cached_property
+    def libraries(self) -> dict[LibraryRef, Library]:
+        """Libraries with clips for all stairs."""
+        return {ref: one.library for ref, one in self.made.items()}
+
+    def unreachable(self) -> list[Unreachable]:
+        """Find the characters to whose goals no way leads, over floors and stairs, whatever the others do."""
+        context, out = planning_context(self.flat.world, self.libraries), []
+        for character, flat in zip(self.scene.characters, self.flat.characters, strict=True):
+            prepared, known = context.prepared(flat), self.made[character.library]
+            routes = prepared.part("level routes", partial(LevelRoutes, prepared, known.links))
+            if routes.route(flat.start[:2], flat.goal, flat.plan.tolerance) is None:
+                start, goal = self.floors.under(*flat.start[:2]), self.floors.under(*flat.goal)
+                out.append(Unreachable(character, why=lacking(start, goal, known)))
+        return out
 
     def in_place(self, plan: Plan) -> Plan:
         """Return a plan of the plane in the place."""

@@ -20,7 +20,7 @@ from gaitway.space.planner import Planner, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic, swept_step
-from gaitway.world.levels.floors import Floors
+from gaitway.world.levels.floors import Floor, Floors
 
 _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a leg from that of the link that follows [rad]."""
@@ -130,7 +130,7 @@ class LevelPlanner:
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
         if result.plan is None or not result.found:
             busy = self._busy(request.traffic, result)
-            return _Leg(spent.told(replace(result, plan=None, status=_unmet(result))), numbers[-1], busy)
+            return _Leg(spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result))), numbers[-1], busy)
         plan = _joined(plan, result.plan)
         away = math.dist(plan.end_pose[:2], query.goal)
         return spent.told(replace(result, plan=plan, closest=plan.end_pose, remaining=away))
@@ -143,7 +143,7 @@ class LevelPlanner:
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
         if result.plan is None or not result.found:
             told = replace(
-                result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {result.reason}"
+                result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
             )
             return _Leg(spent.told(told), busy=self._busy(traffic, result))
         plan = _joined(plan, result.plan)
@@ -193,10 +193,21 @@ class LevelPlanner:
         start, goal = (self.floors.under(*place[:2]) for place in (request.query.start, request.query.goal))
         if result.found or start is goal:
             return result
-        known = self.libraries[request.character.library]
-        lacking = known.troubles[0] if known.troubles else "no stairs lead there"
-        reason = f"no path from '{start.name}' ({start.height:g} m) to '{goal.name}' ({goal.height:g} m): {lacking}"
+        reason = lacking(start, goal, self.libraries[request.character.library])
         return replace(result, status=Status.NO_PATH, reason=reason)
+
+
+def lacking(start: Floor, goal: Floor, known: LevelLibrary) -> str:
+    """Say why no way leads from one floor to another."""
+    if start is goal:
+        return f"no way leads there on '{start.name}' ({start.height:g} m)"
+    what = known.troubles[0] if known.troubles else "no stairs lead there"
+    return f"no path from '{start.name}' ({start.height:g} m) to '{goal.name}' ({goal.height:g} m): {what}"
+
+
+def _why(result: SearchResult) -> str:
+    """Return why a search failed, without places in the plane, which nobody knows."""
+    return "; ".join(part for part in result.reason.split("; ") if not part.startswith("the search got"))
 
 
 def _leg(

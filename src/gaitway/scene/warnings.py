@@ -16,6 +16,8 @@ from gaitway.scene.placing.placement import CharacterGroup
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import SceneEntry
 from gaitway.world import Mover, Obstacle, World
+from gaitway.world.levels.floors import has_levels
+from gaitway.world.obstacle import LEVEL_KINDS
 from gaitway.world.regions import obstruction
 
 
@@ -77,7 +79,9 @@ def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Seq
         origins: The entry that each of its obstacles comes from, then that of each mover.
         libraries: References to the libraries of all characters.
     """
+    floors = {*LEVEL_KINDS, "stairs"} if has_levels(world) else set[str]()
     things = [(obstacle, origin) for obstacle, origin in _things(world, origins) if obstacle.special]
+    things = [(obstacle, origin) for obstacle, origin in things if obstacle.kind not in floors]
     if not things:
         return
     known = [(library.name, reaches(library.load())) for library in dict.fromkeys(libraries)]

@@ -88,9 +88,13 @@ class Unreachable:
     """What closes the start or the goal off if there is no way at all, in words."""
     inside: str = ""
     """"start" or "goal", where that lies in what closes it off."""
+    why: str = ""
+    """Why there is no way, in words, if nothing closes it off."""
 
     def reason(self) -> str:
         """Say why, in one line without the name."""
+        if self.why:
+            return self.why
         if self.gaps:
             more = len(self.gaps) - 1
             others = f" (and {more} more gap{'s are' if more > 1 else ' is'} too narrow)" if more else ""
