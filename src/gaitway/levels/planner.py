@@ -130,7 +130,9 @@ class LevelPlanner:
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
         if result.plan is None or not result.found:
             busy = self._busy(request.traffic, result)
-            return _Leg(spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result))), numbers[-1], busy)
+            return _Leg(
+                spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result))), numbers[-1], busy
+            )
         plan = _joined(plan, result.plan)
         away = math.dist(plan.end_pose[:2], query.goal)
         return spent.told(replace(result, plan=plan, closest=plan.end_pose, remaining=away))
