@@ -15,6 +15,7 @@ import numpy as np
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.levels.links import Link
+from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival import _bending_kernels
@@ -66,7 +67,7 @@ def over_link(
     found = _least_bend(prepared, footworks, plan, link)
     if found is None:
         return f"no steps lead onto '{link.name}' without a stumble"
-    first, bend, approach = found
+    first, bend, approach, begun = found
     step = PlanStep(link.behavior, link.behavior, plan.end_pose, plan.end_time)
     steps = [*plan.steps[first:], step]
     sources = [*(prepared.library.clips[s.clip] for s in steps[:-1]), approach]
@@ -78,7 +79,7 @@ def over_link(
         made.append(replace(old, clip=clip.name, pose=pose_of(bend.path[frame])))
         frame += len(source) - 1
     frame = len(approach) - 1
-    whole = prepared.part(("whole link", link.behavior), lambda: _whole(link.fitted.clip))
+    whole = prepared.part(("whole link", link.behavior), lambda: _whole(link.fitted.clip, begun))
     works = [work for s in steps[:-1] if (work := footworks.of(s.behavior, s.clip)) is not None]
     rest = planar.compose(bend.path[-1], planar.compose(planar.inverse(whole.path[frame]), whole.path[frame + 1 :]))
     swept = _swept(prepared, traffic, steps, [*works, whole], np.concatenate([bend.path, rest]), link)
@@ -102,14 +103,13 @@ def touched(prepared: PreparedLibrary, linked: LinkedPlan) -> str | None:
 
 def _least_bend(
     prepared: PreparedLibrary, footworks: Footworks, plan: Plan, link: Link
-) -> tuple[int, Bend, Clip] | None:
-    """Return the first bent step, how it is bent with all after it, and the level part of the link's clip."""
+) -> tuple[int, Bend, Clip, Footwork] | None:
+    """Return the first bent step, how it is bent with all after it, the level part of the link's clip, and its work."""
     clip = link.fitted.clip
-    frames = max(round(link.fitted.lift_s * clip.fps), 1)
-    approach = _part(clip, frames + 1)
-    work = prepared.part(("approach", clip.name), lambda: footwork(approach))
+    approach, work = prepared.part(("approach", clip.name), lambda: _approach(link.fitted))
     if work is None:
         return None
+    frames = len(approach) - 1
     path = clip.planar_path()
     goal = planar.compose(link.entry, planar.relative(path[0], path[frames]))
     best: tuple[int, Bend] | None = None
@@ -127,7 +127,7 @@ def _least_bend(
             best = first, bend
         if best is not None and best[1].strain <= _UNSEEN:
             break
-    return (*best, approach) if best is not None and best[1].strain <= _HARDEST else None
+    return (*best, approach, work) if best is not None and best[1].strain <= _HARDEST else None
 
 
 def _bend(work: Footwork, goal: FloatArray) -> Bend | None:
@@ -143,6 +143,17 @@ def _bend(work: Footwork, goal: FloatArray) -> Bend | None:
     return follow_path(work, out) if lack < 1e-6 else None
 
 
+def _approach(fitted: FittedClip) -> tuple[Clip, Footwork | None]:
+    """Return the beginning of a link's clip that may be bent, and its footwork: level steps, without hands."""
+    frames, work = max(round(fitted.lift_s * fitted.clip.fps), 1), None
+    while True:
+        approach = _part(fitted.clip, frames + 1)
+        work = footwork(approach)
+        if work is not None or frames == 1:
+            return approach, work
+        frames //= 2
+
+
 def _part(clip: Clip, frames: int) -> Clip:
     """Return the first frames of a clip."""
     return replace(
@@ -153,11 +164,15 @@ def _part(clip: Clip, frames: int) -> Clip:
     )
 
 
-def _whole(clip: Clip) -> Footwork:
-    """Return the footwork of the clip of a link; what it rests on does not count."""
-    found = footwork(clip)
-    assert found is not None  # its beginning has footwork
-    return found
+def _whole(clip: Clip, approach: Footwork) -> Footwork:
+    """Return the path of the clip of a link as footwork; what rests after its beginning does not count."""
+    path = clip.planar_path()
+    seen = planar.compose(planar.inverse(path[0]), path)
+    seen[:, 2] = path[:, 2] - path[0, 2]
+    more = len(path) - len(approach)
+    ends = np.concatenate([approach.ends, np.repeat(approach.ends[-1:], more, axis=0)])
+    down = np.concatenate([approach.down, np.zeros((more, approach.down.shape[1]), dtype=bool)])
+    return replace(approach, path=seen, ends=ends, down=down)
 
 
 def _goes_on(bent: Clip, clip: Clip, last: int) -> Clip:

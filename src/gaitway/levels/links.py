@@ -1,14 +1,14 @@
 """Links: the stairs by which people get from one floor to another, lane by lane, for the clips of one library.
 
-A link is a clip that fits one flight exactly (`gaitway.library.fitting`), laid in one lane of it in one direction. It
-begins on one floor, some steps before the first riser, and ends on the other. People keep to the right, so that a
-flight with room for two has a lane for each direction.
+A link is a clip that fits one flight exactly (`gaitway.library.fitting`), laid in one lane of it in one
+direction. It begins on one floor and ends on the other. On stairs it begins some steps before the first riser. People
+keep to the right there, so that a flight with room for two has a lane for each direction.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -74,25 +74,22 @@ class LevelLibrary:
 
 
 def level_library(library: Library, floors: Floors) -> LevelLibrary:
-    """Return a library with clips for all flights of stairs of a place, and the links between its floors."""
-    stairs = list(_stairs(floors))
-    flights: dict[int, Flight] = {}
+    """Return a library with clips for all stairs of a place, and the links between its floors."""
     troubles: list[str] = []
-    for index, (name, _, shape) in enumerate(stairs):
+    flights: list[tuple[str, Obstacle, Stairs, Flight]] = []
+    for name, obstacle, stairs in _stairs(floors):
         try:
-            flights[index] = Flight(shape.steps, shape.run, shape.rise)
+            flights.append((name, obstacle, stairs, Flight(stairs.steps, stairs.run, stairs.rise)))
         except LibraryError as problem:
             troubles.append(f"stairs '{name}': {problem}")
-    if not flights:
-        return LevelLibrary(library, (), tuple(troubles))
     try:
-        extended, clips = fitted_library(library, tuple(dict.fromkeys(flights.values())))
+        extended, clips = fitted_library(library, [flight for *_, flight in flights])
     except LibraryError as problem:
         return LevelLibrary(library, (), (*troubles, str(problem)))
     links: list[Link] = []
-    for index, flight in flights.items():
-        name, obstacle, shape = stairs[index]
-        found, trouble = _flight_links(floors, name, obstacle, shape, _clips_of(flight, clips))
+    for name, obstacle, stairs, flight in flights:
+        own = {direction: clips[f"stairs_{direction}_{flight.label}"] for direction in DIRECTIONS}
+        found, trouble = _flight_links(floors, name, obstacle, stairs, own)
         links += found
         troubles += [trouble] if trouble else []
     return LevelLibrary(extended, tuple(links), tuple(troubles))
@@ -102,11 +99,6 @@ def _stairs(floors: Floors) -> Iterator[tuple[str, Obstacle, Stairs]]:
     for index, obstacle in enumerate(floors.world.obstacles):
         if isinstance(obstacle.shape, Stairs):
             yield obstacle.name or f"stairs {index}", obstacle, obstacle.shape
-
-
-def _clips_of(flight: Flight, clips: Mapping[str, FittedClip]) -> dict[str, FittedClip]:
-    """Return the clips of a flight by direction."""
-    return {direction: clips[f"stairs_{direction}_{flight.label}"] for direction in DIRECTIONS}
 
 
 def _flight_links(
@@ -124,21 +116,14 @@ def _flight_links(
                 pose, z = (entry, ends[0]) if source is None else (last, ends[1])
                 reasons.append(f"no floor at height {z:.2f} m at ({pose[0]:.1f}, {pose[1]:.1f}), where it leads to")
                 continue
-            blocker = _blocker(floors, obstacle, stairs, fitted, entry, ends[0])
+            rise = fitted.rise / stairs.steps
+            edges = [0.0, *(fitted.edge + k * stairs.run for k in range(stairs.steps)), _length(fitted)]
+            parts = [(begin, end, ends[0] + k * rise) for k, (begin, end) in enumerate(pairwise(edges))]
+            blocker = _blocker(floors, obstacle, entry, parts)
             if blocker is not None:
                 reasons.append(f"'{blocker}' is in the way on it")
                 continue
-            shift, beyond = source.offset, target.offset
-            links.append(
-                Link(
-                    f"{name} {direction}",
-                    fitted,
-                    source,
-                    target,
-                    (entry[0] + shift[0], entry[1] + shift[1], entry[2]),
-                    (last[0] + beyond[0], last[1] + beyond[1], last[2]),
-                )
-            )
+            links.append(_link(f"{name} {direction}", fitted, source, target, entry, last))
     if not lanes(stairs.width):
         return [], f"stairs '{name}': {stairs.width:g} m wide; a body needs {2.0 * _BODY:g} m"
     return links, "" if links else f"stairs '{name}': {reasons[0]}"
@@ -175,26 +160,38 @@ def _floor(floors: Floors, pose: Pose, height: float) -> Floor | None:
     return None
 
 
-def _blocker(
-    floors: Floors, own: Obstacle, stairs: Stairs, fitted: FittedClip, entry: Pose, height: float
-) -> str | None:
-    """Return what is in the way of a body in a lane of a flight, from where its clip begins to where it ends."""
-    length = float(fitted.clip.root_positions[-1, 0] - fitted.clip.root_positions[0, 0])
-    edges = [0.0, *(fitted.edge + k * stairs.run for k in range(stairs.steps)), length]
-    rise = fitted.rise / stairs.steps
+def _link(name: str, fitted: FittedClip, source: Floor, target: Floor, entry: Pose, last: Pose) -> Link:
+    """Return a link between two poses of the place."""
+    (x0, y0), (x1, y1) = source.offset, target.offset
+    return Link(
+        name, fitted, source, target, (entry[0] + x0, entry[1] + y0, entry[2]), (last[0] + x1, last[1] + y1, last[2])
+    )
+
+
+def _length(fitted: FittedClip) -> float:
+    return float(fitted.clip.root_positions[-1, 0] - fitted.clip.root_positions[0, 0])
+
+
+def _blocker(floors: Floors, own: Obstacle, entry: Pose, parts: Sequence[tuple[float, float, float]]) -> str | None:
+    """Return what is in the way of a body on a link.
+
+    Args:
+        floors: floors of the place.
+        own: the thing that is climbed.
+        entry: pose in which the link begins, in the place.
+        parts: parts of its way: from where to where ahead of the entry, and the height of the ground there [m].
+    """
     for index, obstacle in enumerate(floors.world.obstacles):
         if obstacle is own or obstacle.kind == PASSABLE or (obstacle.special and not obstacle.standable):
             continue
         low, high = obstacle.shape.heights
-        for k, (begin, end) in enumerate(pairwise(edges)):
-            floor = height + k * rise
+        for begin, end, floor in parts:
             if high <= floor + _FEET or low >= floor + _HEAD:
                 continue
             footprint = obstacle.shape.footprint(floor + _FEET, floor + _HEAD)
             if footprint.empty:
                 continue
-            strip = _strip(entry, begin, end)
-            if shapely.dwithin(core_geometry(footprint), strip, footprint.radius):
+            if shapely.dwithin(core_geometry(footprint), _strip(entry, begin, end), footprint.radius):
                 return obstacle.name or f"{obstacle.kind} {index}"
     return None
 

@@ -28,6 +28,8 @@ _LATER = (0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0, 18.0, 27.0)
 """How much later a character sets off if others are on a link when it comes there [s]."""
 _NEARER = ((NEAR, _TURNED), (0.2, float(np.radians(12.0))))
 """How near to the entry of a link a leg ends, and how far from its heading [m, rad]; at the first try and the next."""
+_AT_EDGE = 0.3
+"""How much nearer to the edge of a floor than usual a character is who has just climbed onto it [m]."""
 _LONGEST = 120.0
 """Time within which every link is passed [s]."""
 _OTHER_WAYS = 4
@@ -98,19 +100,30 @@ class LevelPlanner:
                 if found.found or failed is None:
                     return found
                 break
-            for later in _LATER:
-                leg = self._along(request, [links[k] for k in way], way, later)
-                if isinstance(leg, SearchResult):
-                    return leg
-                failed = leg if failed is None else failed
-                if not leg.busy:
-                    break
+            leg = self._soon(request, [links[k] for k in way], way)
+            if isinstance(leg, SearchResult):
+                return leg
+            failed = failed or leg
             if leg.link is None:
                 break
-            closed |= {k for k in range(len(links)) if links[k].entry == links[leg.link].entry}
+            entry = links[leg.link].entry
+            closed |= {k for k, link in enumerate(links) if link.entry == entry}
         if failed is None:
             return self._explained(request, self.inner.find(request))
         return failed.result
+
+    def _soon(self, request: PlanRequest, links: list[Link], numbers: list[int]) -> SearchResult | _Leg:
+        """Find a plan along given links that begins as soon as others leave room; return why there is none if so."""
+        first: _Leg | None = None
+        for later in _LATER:
+            leg = self._along(request, links, numbers, later)
+            if isinstance(leg, SearchResult):
+                return leg
+            first = first or leg
+            if not leg.busy:
+                break
+        assert first is not None
+        return first
 
     def _along(self, request: PlanRequest, links: list[Link], numbers: list[int], later: float) -> SearchResult | _Leg:
         """Find a plan along given links; return why there is none if so."""
@@ -218,7 +231,7 @@ def _leg(
     """Return the query of a leg from the end of a plan, after the last link, to the next one or to the goal."""
     leg = replace(query, start=plan.end_pose, start_time=plan.end_time)
     if last is not None:
-        leg = replace(leg, start_behavior=last.behavior, crowded=0.0)
+        leg = replace(leg, start_behavior=last.behavior, crowded=0.0, close=_AT_EDGE)
     if link is None:
         return leg
     return replace(

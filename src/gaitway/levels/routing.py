@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
 from gaitway.levels.links import Link
+from gaitway.space._route_kernels import Distances
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.routes import RouteFields, RouteMap, thinnest
 
@@ -27,7 +27,7 @@ class LevelRoutes:
     prepared: PreparedLibrary
     links: tuple[Link, ...]
     _fields: RouteFields = field(init=False)
-    _lengths: dict[int, FloatArray] = field(default_factory=dict)
+    _lengths: dict[int, Distances] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fields = RouteFields(RouteMap.of(self.prepared.fields, thinnest(self.prepared.discs)))
@@ -77,16 +77,16 @@ class LevelRoutes:
     def _together(self, here: tuple[float, float], link: Link) -> bool:
         """Return whether a place may be on the floor on which a link begins; ways never leave a floor otherwise."""
         (x0, y0, x1, y1), (dx, dy) = link.source.region.bounds, link.source.offset
-        return x0 + dx <= here[0] <= x1 + dx and y0 + dy <= here[1] <= y1 + dy
+        return bool(x0 + dx <= here[0] <= x1 + dx and y0 + dy <= here[1] <= y1 + dy)
 
-    def _to(self, number: int) -> FloatArray:
+    def _to(self, number: int) -> Distances:
         """Return the lengths of the ways to the entry of a link [m]; (rows, columns)."""
         if number not in self._lengths:
             entry = self.links[number].entry
             self._lengths[number] = self._fields.field((entry[0], entry[1]), NEAR).lengths
         return self._lengths[number]
 
-    def _at(self, lengths: FloatArray, point: tuple[float, float]) -> float:
+    def _at(self, lengths: Distances, point: tuple[float, float]) -> float:
         """Return the length of the way from a point [m]; infinity if there is none."""
         spec = self._fields.map.spec
         cell = spec.cells(np.asarray(point))
