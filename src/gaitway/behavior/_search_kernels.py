@@ -529,7 +529,7 @@ def search_slice(
         intervals_handle: safe intervals of places.
         heuristic_handle: estimates for the goal.
         memory_handle: memory, with the state of the search.
-        query_handle: numbers of the query; see `space._query_kernels`; (15,).
+        query_handle: numbers of the query; see `space._query_kernels`; (NUMBERS,).
         state: state of the behaviour graph at the start.
         seed: seed of the choice among clips.
         until: number of expanded nodes at which to stop.

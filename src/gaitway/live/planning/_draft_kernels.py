@@ -46,7 +46,7 @@ class PlanDrafts(NamedTuple):
     counts: IntArray
     """See `FOUND` and the others; (B, 9)."""
     queries: FloatArray
-    """The query that each answers, see `space._query_kernels`; (B, 15)."""
+    """The query that each answers, see `space._query_kernels`; (B, NUMBERS)."""
     steps: FloatArray
     """Rows as those of `CrowdArrays.steps`; (B, K + 1, 6)."""
     actions: Small

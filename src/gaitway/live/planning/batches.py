@@ -14,13 +14,12 @@ import numpy as np
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.live.planning._draft_kernels import DRAFT_COUNTS, PlanDrafts
 from gaitway.live.playing.arrays import STEPS
+from gaitway.space._query_kernels import NUMBERS
 
 BATCH = 1024
 """Largest number of drafts that are made before they are taken over."""
 BLOCK = 8
 """Number of drafts that a thread makes in one go."""
-_QUERY = 15
-"""Length of a query."""
 MOST_THREADS = 64
 
 Task = TypeVar("Task")
@@ -40,7 +39,7 @@ def drafts_for(count: int) -> ArrayHandle[PlanDrafts]:
         PlanDrafts(
             who=np.zeros(count, np.int64),
             counts=np.zeros((count, DRAFT_COUNTS), np.int64),
-            queries=np.zeros((count, _QUERY)),
+            queries=np.zeros((count, NUMBERS)),
             steps=np.zeros((count, STEPS + 1, 6)),
             actions=np.zeros((count, STEPS + 1), np.int32),
             boxes=np.zeros((count, 4)),

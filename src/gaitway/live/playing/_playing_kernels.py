@@ -68,7 +68,7 @@ class LiveArrays(NamedTuple):
     """Options of the crowd, in the order of `_live_kernels.AHEAD` and the following constants, with `SEED` and `SHIFT`;
     (8,)."""
     query: FloatArray
-    """The query that is answered, see `space._query_kernels`; (15,)."""
+    """The query that is answered, see `space._query_kernels`; (NUMBERS,)."""
     turns: FloatArray
     """Directions to try: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
     tally: IntArray
