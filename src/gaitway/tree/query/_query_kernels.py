@@ -390,7 +390,7 @@ def find_many(
     queries: FloatArray, state: int, band: int, first: int, end: int, codes: IntArray, nodes: IntArray,
     costs: FloatArray,
 ) -> None:  # fmt: skip
-    """Answer the queries (Q, NUMBERS) from the first up to the end: codes (Q,), nodes (Q,) and costs (Q,); as `find`."""
+    """Answer the queries (Q, NUMBERS) from first to end: codes (Q,), nodes (Q,) and costs (Q,); as `find`."""
     library, tree, work = library_handle.value, tree_handle.value, work_handle.value
     fields, passing, traffic = fields_handle.value, passing_handle.value, traffic_handle.value
     for k in range(first, end):
