@@ -167,6 +167,11 @@ def test_lanes_lie_on_the_right(width: float, count: int) -> None:
     assert all(-0.5 * width + 0.3 - 1e-9 <= aside <= 0.0 for aside in found)
 
 
+def test_a_flight_with_room_for_two_has_a_lane_for_each_direction() -> None:
+    assert lanes(1.3) == [0.0]
+    assert lanes(1.4) == pytest.approx([-0.4])
+
+
 def test_a_library_without_stair_clips_says_so() -> None:
     scene = deck({"name": "ada", "start": [2, 2], "goal": [4, 4], "library": "skateboarder"})
     known = level_library(scene.characters[0].library.load(), Floors.of(scene.world))

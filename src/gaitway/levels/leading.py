@@ -144,14 +144,9 @@ def _bend(work: Footwork, goal: FloatArray) -> Bend | None:
 
 
 def _approach(fitted: FittedClip) -> tuple[Clip, Footwork | None]:
-    """Return the beginning of a link's clip that may be bent, and its footwork: level steps, without hands."""
-    frames, work = max(round(fitted.lift_s * fitted.clip.fps), 1), None
-    while True:
-        approach = _part(fitted.clip, frames + 1)
-        work = footwork(approach)
-        if work is not None or frames == 1:
-            return approach, work
-        frames //= 2
+    """Return the level steps with which a link's clip begins, which may be bent, and their footwork."""
+    approach = _part(fitted.clip, max(round(fitted.lift_s * fitted.clip.fps), 1) + 1)
+    return approach, footwork(approach)
 
 
 def _part(clip: Clip, frames: int) -> Clip:

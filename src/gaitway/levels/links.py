@@ -21,6 +21,7 @@ from gaitway.library.behavior import Library
 from gaitway.library.fitting.extending import fitted_library
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.library.fitting.flights import DIRECTIONS, Flight
+from gaitway.performing.arrival.bent_steps import pose_of
 from gaitway.space.plan import Pose
 from gaitway.world.footprint import core_geometry
 from gaitway.world.levels.floors import Floor, Floors
@@ -134,7 +135,7 @@ def lanes(width: float) -> list[float]:
     room = 0.5 * width - _BODY
     if room < -1e-9:
         return []
-    if 2.0 * room < _LANE:
+    if 2.0 * room < _LANE - 1e-9:
         return [0.0]
     each = 1 + int((room - 0.5 * _LANE) / _LANE + 1e-9)
     return [-(room - k * _LANE) for k in range(each)]
@@ -149,7 +150,7 @@ def _placed(stairs: Stairs, fitted: FittedClip, direction: str, aside: float) ->
     entry = planar.compose((*stairs.center, float(heading)), (-first - fitted.edge, aside, 0.0))
     path = fitted.clip.planar_path()
     last = planar.compose(entry, planar.relative(path[0], path[-1]))
-    return _pose(entry), _pose(last)
+    return pose_of(entry), pose_of(last)
 
 
 def _floor(floors: Floors, pose: Pose, height: float) -> Floor | None:
@@ -199,8 +200,3 @@ def _blocker(floors: Floors, own: Obstacle, entry: Pose, parts: Sequence[tuple[f
 def _strip(entry: Pose, begin: float, end: float) -> shapely.Geometry:
     corners = [(begin, -_BODY), (end, -_BODY), (end, _BODY), (begin, _BODY)]
     return shapely.Polygon(planar.transform_points(entry, np.array(corners)))
-
-
-def _pose(values: object) -> Pose:
-    x, y, heading = (float(v) for v in values)  # type: ignore[attr-defined]
-    return x, y, float(planar.wrap_angle(heading))

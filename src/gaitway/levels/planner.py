@@ -28,8 +28,6 @@ _LATER = (0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0, 18.0, 27.0)
 """How much later a character sets off if others are on a link when it comes there [s]."""
 _NEARER = ((NEAR, _TURNED), (0.2, float(np.radians(12.0))))
 """How near to the entry of a link a leg ends, and how far from its heading [m, rad]; at the first try and the next."""
-_AT_EDGE = 0.3
-"""How much nearer to the edge of a floor than usual a character is who has just climbed onto it [m]."""
 _LONGEST = 120.0
 """Time within which every link is passed [s]."""
 _OTHER_WAYS = 4
@@ -231,7 +229,7 @@ def _leg(
     """Return the query of a leg from the end of a plan, after the last link, to the next one or to the goal."""
     leg = replace(query, start=plan.end_pose, start_time=plan.end_time)
     if last is not None:
-        leg = replace(leg, start_behavior=last.behavior, crowded=0.0, close=_AT_EDGE)
+        leg = replace(leg, start_behavior=last.behavior, crowded=0.0)
     if link is None:
         return leg
     return replace(
