@@ -9,6 +9,9 @@ from gaitway.scene import Scene
 LARGE = ("city_block", "fairground")
 """Scenes that take longer than all others together; each is planned with one seed."""
 
+CLIMBED = ("playground", "station")
+"""Scenes with several floors that `tests/levels` plans."""
+
 
 def arrive_by_both_planners(scene: Scene, seed: int | None, by_search: Planned | None = None) -> None:
     """Plan a scene by A* (or take its plan) and by tree: all arrive, audits are clean, and trees cost little more."""

@@ -49,7 +49,7 @@ def test_without_peers_the_table_says_how_to_get_them(monkeypatch: pytest.Monkey
 
 
 def test_unknown_benchmarks() -> None:
-    with pytest.raises(GaitwayError, match="no benchmark 'crowds'; there are behavior, bodies, crowd, fuzz"):
+    with pytest.raises(GaitwayError, match="no benchmark 'crowds'; there are behavior, bodies, crowd, deform, fuzz"):
         run_benches("crowds")
     assert "motion" in bench.BENCHES
 

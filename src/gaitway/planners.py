@@ -65,6 +65,12 @@ _TABLE = {
             options="gaitway.crowd.plan_options:ThrongOptions",
             planner="gaitway.crowd.planner:ThrongPlanner",
         ),
+        PlannerEntry(
+            name="deform",
+            title="deformable motion",
+            options="gaitway.deform.options:DeformOptions",
+            planner="gaitway.deform.planner:DeformPlanner",
+        ),
     )
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.core.errors import PlanError
@@ -19,6 +20,7 @@ from gaitway.core.warming import expect
 from gaitway.levels.level_scene import LevelScene
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.performing.upper_body import with_upper_bodies
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
@@ -173,17 +175,27 @@ def plan_scene(
     levels = LevelScene.of(scene, libraries) if has_levels(scene.world) else None
     flat = scene if levels is None else levels.flat
     planners, libraries = (None, libraries) if levels is None else (levels.planners, levels.libraries)
-    crowd = plan_crowd(flat, libraries, seed=seed, progress=progress, planners=planners, aside=failed == KEEP)
+    mirrors = () if levels is None else levels.floors.mirrors
+    crowd = plan_crowd(
+        flat, libraries, seed=seed, progress=progress, planners=planners, aside=failed == KEEP, mirrors=mirrors
+    )
     crowd = replace(crowd, results={**crowd.results, **_explained(flat, crowd, libraries)})
     if failed == OUT and crowd.failed:
-        crowd = _without_failed(flat, crowd, libraries, seed, progress, planners)
+        crowd = _without_failed(flat, crowd, libraries, seed, progress, planners, mirrors)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
     heights: dict[str, float] = {}
+    grounds: dict[str, tuple[GroundSpan, ...]] = {}
     if levels is not None:
+        there = [c for c in scene.characters if c.name in crowd.plans]
+        grounds = {c.name: levels.ground(c, crowd.plans[c.name]) for c in there}
         heights = {name: levels.height(_first_pose(plan)) for name, plan in crowd.plans.items()}
         crowd = replace(crowd, plans={name: levels.in_place(plan) for name, plan in crowd.plans.items()})
-    performers = [_performer(c, crowd, seed, heights.get(c.name)) for c in scene.characters if c.name in crowd.plans]
+    performers = [
+        _performer(c, crowd, seed, heights.get(c.name), grounds.get(c.name, ()))
+        for c in scene.characters
+        if c.name in crowd.plans
+    ]
     if not performers:
         name, result = next(iter(crowd.results.items()))
         what = "nobody can stand at its start" if failed == KEEP else "nobody arrives, so that nobody is left"
@@ -407,6 +419,7 @@ def _without_failed(
     seed: int | None,
     progress: Progress,
     planners: Mapping[str, Planner] | None = None,
+    mirrors: npt.ArrayLike = (),
 ) -> CrowdPlan:
     """Return the plans of those that arrive, made anew without the others; the results of all stay."""
     results = dict(crowd.results)
@@ -415,7 +428,9 @@ def _without_failed(
         if not left:
             break
         some = replace(scene, characters=left)
-        again = plan_crowd(some, libraries, seed=seed, progress=progress, planners=planners, aside=False)
+        again = plan_crowd(
+            some, libraries, seed=seed, progress=progress, planners=planners, aside=False, mirrors=mirrors
+        )
         results.update(again.results)
         crowd = replace(
             again,
@@ -444,7 +459,9 @@ def _first_pose(plan: Plan) -> Pose:
     return plan.steps[0].pose if plan.steps else plan.end_pose
 
 
-def _performer(character: Character, crowd: CrowdPlan, seed: int, height: float | None = None) -> Performer:
+def _performer(
+    character: Character, crowd: CrowdPlan, seed: int, height: float | None = None, ground: tuple[GroundSpan, ...] = ()
+) -> Performer:
     exact, plan = character.name in crowd.exact, crowd.plans[character.name]
     return Performer(
         character.name,
@@ -459,5 +476,6 @@ def _performer(character: Character, crowd: CrowdPlan, seed: int, height: float 
         seed=seed,
         clips=crowd.bent.get(character.name, {}),
         height=height,
+        ground=ground,
         sway=SWAY if exact else None,
     )

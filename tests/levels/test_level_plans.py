@@ -196,9 +196,21 @@ def test_the_check_tells_of_floors_out_of_reach(tmp_path: Path) -> None:
     assert "to 'roof' (1.2 m): no stairs lead there" in problem
 
 
-def test_throngs_and_live_crowds_say_that_they_know_one_floor() -> None:
+def test_throngs_say_that_they_know_one_floor() -> None:
     scene = deck({"name": "ada", "start": [2, 2], "goal": [17, 6, 0, TOP]})
     with pytest.raises(PlanError, match="planner 'crowd' knows one floor"):
         plan_scene(scene, planner="crowd")
-    with pytest.raises(LiveError, match="live crowds walk on the ground alone"):
-        live(scene)
+    with pytest.raises(LiveError, match="dynamics 'crowd' knows one floor"):
+        live(scene, dynamics="crowd")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3, 5, 7])
+def test_everybody_gets_about_the_house(seed: int) -> None:
+    planned = plan_scene("house", seed=seed)
+    clean(planned)
+
+
+@pytest.mark.slow
+def test_everybody_gets_about_the_ready_station() -> None:
+    clean(plan_scene("station", seed=3))

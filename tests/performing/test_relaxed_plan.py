@@ -196,6 +196,69 @@ def test_nobody_takes_single_steps_before_setting_off() -> None:
     assert careful.plan.behaviors[0] == "step_left"
 
 
+def test_single_steps_after_a_turn_in_place_are_left_out_too() -> None:
+    scene = place()
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "step_left", "turn_left_90"]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk = ["start_walk", *["walk_forward"] * 3, "stop_walk"]
+    plan = plan_of(prepared.library, ["turn_left_90", "step_left", *walk])
+    straight = relaxed(
+        prepared, traffic, plan, Footworks(prepared.library), name="ann", goal=plan.end_pose[:2], tolerance=0.5
+    )
+    assert list(straight.plan.behaviors) == ["turn_left_90", *walk]
+    assert straight.plan.steps[0].pose == pytest.approx(plan.steps[0].pose, abs=1e-9)
+    assert straight.plan.steps[1].time == plan.steps[2].time and straight.plan.end_time == plan.end_time
+    turn = plan.steps[1].time - plan.steps[0].time
+    assert straight.plan.steps[1].time - straight.plan.steps[0].time == pytest.approx(turn)
+    assert np.hypot(*np.subtract(straight.plan.end_pose[:2], plan.end_pose[:2])) <= 0.5
+    who = Performer("ann", prepared.library, (0.0, 0.0, 0.0), straight.plan, clips=straight.clips())
+    report = audit_take(plans_to_take(scene.world, [who]), scene.world)
+    assert report.ok, report
+
+
+@pytest.mark.parametrize("turns", [[], ["turn_left_45"], ["turn_right_90"]])
+def test_a_stop_that_waits_for_nobody_becomes_a_walked_turn(turns: list[str]) -> None:
+    scene = place(bounds=[-12, -12, 20, 12])
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "walk_short", "walk_left_45", "walk_right_45", *turns]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk, start = ["walk_forward"] * 6, (-7.0, 4.0, -0.3)
+    acts = ["start_walk", *walk, "stop_walk", *turns, "start_walk", *walk, "stop_walk"]
+    plan = plan_of(prepared.library, acts, start)
+    straight = drawn(prepared, traffic, plan)
+    behaviors = straight.plan.behaviors
+    assert behaviors.count("stop_walk") == 1 and behaviors.count("start_walk") == 1 and not set(turns) & {*behaviors}
+    # both ends stay as they were planned
+    assert straight.plan.end_time == plan.end_time and straight.plan.steps[-1].time == plan.steps[-1].time
+    np.testing.assert_allclose(straight.plan.end_pose[:2], plan.end_pose[:2], atol=1e-5)
+    assert min(step.speed for step in straight.plan.steps) >= 0.8
+    times = [step.time for step in straight.plan.steps]
+    clips = prepared.library.clips
+    for step, after in zip(straight.plan.steps, times[1:], strict=False):  # nobody skips or repeats a moment
+        own = clips[step.clip.partition("~")[0]].duration / step.speed
+        assert step.time + own == pytest.approx(after, abs=1e-6)
+    who = Performer("ann", prepared.library, start, straight.plan, clips=straight.clips())
+    report = audit_take(plans_to_take(scene.world, [who]), scene.world)
+    assert report.ok, report
+
+
+def test_a_stop_stays_where_who_walks_on_would_meet_somebody() -> None:
+    scene = place()
+    names = ["stand", "wait", *dict.fromkeys(WEAVE), "walk_short"]
+    prepared, traffic, _ = prepare(scene, {LibraryRef(): load_cast("person", behaviors=names)})
+    walk = ["walk_forward"] * 3
+    plan = plan_of(prepared.library, ["start_walk", *walk, "stop_walk", "wait", "start_walk", *walk, "stop_walk"])
+    assert drawn(prepared, traffic, plan).plan.behaviors.count("stop_walk") == 2  # who waits has a reason
+    plan = plan_of(prepared.library, ["start_walk", *walk, "stop_walk", "start_walk", *walk, "stop_walk"])
+    assert drawn(prepared, traffic, plan).plan.behaviors.count("stop_walk") == 1
+    bob, stop = traffic.enroll("bob"), plan.steps[4]
+    x, y, _ = stop.pose  # somebody crosses close behind, where one who walks slower still is
+    line = [(0.0, 0.2 * k, 0.15) for k in range(-12, 13)]
+    traffic.add_standing(bob, placed_discs((x - 0.75, y, 0.0), line), stop.time, stop.time + 0.6)
+    planned = unrelaxed(prepared, plan).swept
+    assert planned is not None and traffic.met_by(planned) is None
+    assert drawn(prepared, traffic, plan).plan.behaviors.count("stop_walk") == 2
+
+
 def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:
     goal = {"name": "ann", "start": [0, 0, 0], "goal": [11, -1.3]}
     on, off = (place(characters=[goal], plan={"relax": relax, "tolerance": 0.2}) for relax in (True, False))

@@ -286,3 +286,18 @@ def test_what_would_go_beyond_a_limit_fades_and_never_stops(person: Library, rol
     assert sudden(made) < 2.0 * sudden(turns)
     assert np.abs(made[:20] - turns[:20]).max() < 1e-6 and np.abs(made[100:] - turns[100:]).max() < 1e-6
     assert rotations.angle_between(made[60, row], turns[0, row]) > np.radians(15.0), "it still turns"
+
+
+def test_who_turns_on_the_spot_beside_a_wall_keeps_its_elbows_out_of_it() -> None:
+    """A turn in place moves the root, so that the room around where it is on the mean is not enough."""
+    cast = _body_of("person")
+    plan = plan_of(cast, [*["wait"] * 5, "turn_left_45", "wait"], (0.0, 0.0, np.pi))
+    take = plans_to_take(EMPTY, [Performer("ada", cast, (0.0, 0.0, np.pi), plan)], hold_until=8.0)
+    highest = float(take.clip(0).root_positions[:, 1].max())
+    assert highest > 0.05
+    for reach in (0.33, 0.36, 0.39):
+        world = World((-9.0, -9.0, 9.0, 9.0), (Obstacle(Box((0.0, highest + reach + 1.0), (18.0, 2.0), 2.0)),))
+        assert audit_take(take, world)["penetration"].ok
+        for seed in range(12):
+            done = with_upper_bodies(take, world, seed=seed).take
+            assert audit_take(done, world)["penetration"].ok, (reach, seed)

@@ -75,6 +75,14 @@ def test_a_cutaway_is_counted_from_the_ground():
     assert Scenery.of(world, cutaway=1.0).solids()[-1].mesh.points[:, 2].max() == pytest.approx(6.0)
 
 
+def test_a_cutaway_is_counted_from_the_floor_that_a_thing_stands_on():
+    deck = Obstacle(Box((6, 6), (8, 8), 0.3, bottom=2.1), "platform")
+    wall = Obstacle(Box((6, 6), (4, 0.2), 2.5, bottom=2.4))
+    low, high = Scenery.of(World((0, 0, 12, 12), (deck, wall)), cutaway=1.2).solids()
+    assert low.mesh.points[:, 2].max() == pytest.approx(2.4)
+    assert high.mesh.points[:, 2].max() == pytest.approx(3.6)
+
+
 def test_thin_passable_things_are_paint():
     carpet = Obstacle(Polygon(((2, 2), (6, 2), (6, 4)), 0.01), PASSABLE, color="#884422")
     scenery = Scenery.of(World((0, 0, 10, 10), (carpet,)))

@@ -14,15 +14,21 @@ import shapely
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import FormatError, SceneError
+from gaitway.levels.level_scene import LevelScene
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems, scene_summary
 from gaitway.world import PASSABLE
 from gaitway.world.footprint import drawn_geometry
+from gaitway.world.levels.floors import Floors
 
 NAMES = (
     "c_trap", "circle_swap", "city_block", "corridor", "doorways", "fairground", "falling_tree", "fence_and_beam",
-    "furnished_flat", "hills", "market_square", "maze", "moving_spheres", "open_square",
+    "furnished_flat", "hills", "house", "market_square", "maze", "moving_spheres", "open_square", "playground",
+    "station",
 )  # fmt: skip
+LEVELS = ("house", "playground", "station")
+"""Scenes with several floors."""
+FLAT = tuple(name for name in NAMES if name not in LEVELS)
 HEAD = 1.9
 """What hangs higher than this above the ground is in nobody's way [m]."""
 
@@ -92,7 +98,7 @@ def test_summaries_need_neither_numpy_nor_kernels():
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FLAT)
 def test_starts_and_goals_are_free(name: str):
     scene = ready(name)
     x0, y0, x1, y1 = scene.world.bounds
@@ -113,7 +119,29 @@ def test_nobody_starts_or_ends_in_another(name: str):
         assert np.hypot(a.goal[0] - b.goal[0], a.goal[1] - b.goal[1]) > reach
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LEVELS)
+def test_starts_and_goals_on_floors_are_free(name: str):
+    scene = ready(name)
+    floors = Floors.of(scene.world)
+    for character in scene.characters:
+        for (x, y), floor in ((character.start[:2], character.start_floor), (character.goal, character.goal_floor)):
+            found = floors.named(floor or "ground")
+            place = shapely.Point(x + found.offset[0], y + found.offset[1])
+            for obstacle in floors.plane.obstacles:
+                if obstacle.shape.heights[0] < HEAD:
+                    away = shapely.distance(drawn_geometry(obstacle.shape.footprint()), place)
+                    assert away > character.radius + 0.04, (character.name, obstacle.name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEVELS)
+def test_there_is_a_way_over_floors_for_everybody(name: str):
+    levels = LevelScene.of(ready(name))
+    assert not levels.troubles
+    assert not levels.unreachable()
+
+
+@pytest.mark.parametrize("name", FLAT)
 def test_there_is_a_way_for_everybody(name: str):
     scene = ready(name)
     free = free_area(scene, 0.35, specials=False)

@@ -24,6 +24,7 @@ from gaitway.scene.world_models import (
     ObstacleItem,
     PhaseItem,
     PolygonItem,
+    RampItem,
     SpecialItem,
     SpecialShapeItem,
     SphereItem,
@@ -37,10 +38,21 @@ PAGE = (Path(__file__).parents[2] / "docs" / "scene.md").read_text(encoding="utf
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 MODELS: list[type[SceneItem]] = [
     *(SceneModel, BoxItem, CylinderItem, SphereItem, PolygonItem, WallItem, MeshItem, ObstacleItem, SpecialShapeItem),
-    *(SpecialItem, StairsItem, MoverItem, PhaseItem, TerrainItem, HillsItem, CharacterItem, AreaItem, CircleItem),
-    *(CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
+    *(
+        SpecialItem,
+        StairsItem,
+        RampItem,
+        MoverItem,
+        PhaseItem,
+        TerrainItem,
+        HillsItem,
+        CharacterItem,
+        AreaItem,
+        CircleItem,
+    ),
+    *(CircleItem, CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
 ]
-SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "hills"}
+SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "ramp", "hills"}
 
 
 def table(model: type[SceneItem]) -> list[str]:

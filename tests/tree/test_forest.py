@@ -72,6 +72,16 @@ def test_special_behaviours_come_with_what_leads_to_them() -> None:
     }
 
 
+def test_nobody_jogs_to_pass_what_is_passed_at_a_walk() -> None:
+    table = table_of("person")
+    over = {"step_over_left", "step_over_right"}
+    walking = set(usual_behaviors(table, ["stand"], ("jump",), able=[*over, "jump", "hurdle"]))
+    assert walking - set(usual_behaviors(table, ["stand"])) == over
+    high = set(usual_behaviors(table, ["stand"], ("jump", "duck"), able=["jump", "duck"]))  # too high to step over
+    assert {"jump", "start_jog", "duck"} <= high and "duck_jog" not in high
+    assert set(usual_behaviors(table, ["stand"], ("jump",))) >= over | {"start_jog", "jump"}
+
+
 def test_every_state_can_be_left_towards_rest() -> None:
     """No tree runs into a dead end: each of its moves is followed by one, and one comes to rest."""
     for cast, kinds in (("person", ("jump", "duck")), ("horse", ()), ("skateboarder", ("jump", "duck"))):

@@ -46,6 +46,15 @@ def test_people_walk_by_tree_around_walls_and_one_another() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("height", "jogs"), [(0.3, False), (0.6, True)])
+def test_people_jog_only_to_fences_that_ask_for_it(height: float, jogs: bool) -> None:
+    fence = {"jump": {"center": [15, 6], "size": [0.15, 12], "height": height}, "name": "fence"}
+    made = planned(walker(), specials=[fence])
+    assert not made.failed
+    assert any("jog" in behavior for behavior in made.crowd.plans["ada"].behaviors) is jogs
+
+
+@pytest.mark.slow
 def test_the_same_scene_and_seed_give_the_same_take() -> None:
     takes = [planned(walker(), walker("bo", start=[27, 6.2, 180], goal=[2, 6])).take for _ in range(2)]
     for character in range(2):

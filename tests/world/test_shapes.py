@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
-from gaitway.world.footprint import core_geometry, drawn_geometry
+from gaitway.world.footprint import core_geometry, drawn_geometry, united
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 U = ((0.0, 0.0), (3.0, 0.0), (3.0, 3.0), (2.0, 3.0), (2.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0, 3.0))
@@ -128,7 +128,7 @@ def test_moves_compose(shape, a, b):
 
 @given(SHAPES)
 def test_solids_fill_the_footprint(shape):
-    total = shapely.union_all([drawn_geometry(s.footprint) for s in shape.solids() if hasattr(s, "footprint")])
+    total = united([drawn_geometry(s.footprint) for s in shape.solids() if hasattr(s, "footprint")])
     if not isinstance(shape, Sphere):
         assert drawn_geometry(shape.footprint()).symmetric_difference(total).area < 1e-8 * total.area
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway.behavior.starts import CrowdMember, absentees, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
@@ -85,6 +86,7 @@ def plan_crowd(
     progress: Progress | None = None,
     planners: Mapping[str, Planner] | None = None,
     aside: bool = True,
+    mirrors: npt.ArrayLike = (),
 ) -> CrowdPlan:
     """Plan all characters of a scene: by priority, then by start time, then the longest distance first.
 
@@ -102,6 +104,7 @@ def plan_crowd(
         progress: called with "libraries" or "characters", how many are done, and how many there are.
         planners: planners by name; None takes those of `gaitway.planners` that the characters ask for.
         aside: whether characters that do not arrive step aside for movers.
+        mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
 
     Raises:
         PlanError: if a character asks for a planner that there is not.
@@ -111,7 +114,7 @@ def plan_crowd(
         asked = dict.fromkeys(character.plan.planner for character in scene.characters)
         planners = {name: planner_entry(name).make() for name in asked}
     context, chosen = planning_context(scene.world, libraries), scene.seed if seed is None else seed
-    crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners, aside)
+    crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners, aside, mirrors)
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
@@ -157,8 +160,9 @@ class _CrowdPlanner:
 
     def __init__(
         self, scene: Scene, context: PlanningContext, seed: int, progress: Progress, planners: Mapping[str, Planner],
-        aside: bool,
+        aside: bool, mirrors: npt.ArrayLike = (),
     ) -> None:  # fmt: skip
+        self.mirrors = mirrors
         self.scene, self.seed, self.progress, self.planners, self.aside = scene, seed, progress, planners, aside
         self.searched: list[SearchResult] = []
         self.rounds = 0
@@ -224,7 +228,9 @@ class _CrowdPlanner:
     def _empty(self) -> Traffic:
         """Return traffic of movers only; the numbers of characters are reserved."""
         world, prepared = self.scene.world, self.members[0].prepared if self.members else None
-        traffic = Traffic(() if prepared is None else prepared.fields.kinds, terrain=world.terrain)
+        traffic = Traffic(
+            () if prepared is None else prepared.fields.kinds, terrain=world.terrain, mirrors=self.mirrors
+        )
         for member in self.members:
             traffic.enroll(member.name)
         for mover in world.movers:

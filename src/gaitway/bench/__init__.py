@@ -15,6 +15,7 @@ BENCHES = (
     "behavior",
     "bodies",
     "crowd",
+    "deform",
     "fuzz",
     "graphs",
     "levels",

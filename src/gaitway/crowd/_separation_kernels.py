@@ -1,4 +1,4 @@
-"""Where the capsules of bodies are, and which way bodies must go to be out of one another and out of walls."""
+"""Bodies along whole ways: which way they must go to be out of one another and out of walls."""
 
 from __future__ import annotations
 
@@ -7,80 +7,11 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
+from gaitway.crowd._capsule_kernels import nearest_shares, towards
+from gaitway.crowd.dynamics._neighbor_kernels import hash_cell
 
 LEGS_APART = 1.1
 """Ankles that are farther apart than this have lower legs that do not touch, also half a frame later [m]."""
-
-
-@kernel
-def capsule_axes(
-    rows: IntArray,
-    roots: FloatArray,
-    local: SingleArray,
-    parents: IntArray,
-    offsets: FloatArray,
-    joints: IntArray,
-    starts: FloatArray,
-    ends: FloatArray,
-    radii: FloatArray,
-    segments: SingleArray,
-    places: FloatArray,
-    extents: FloatArray,
-) -> None:
-    """Find the capsules of poses.
-
-    Args:
-        rows: which poses; (N,).
-        roots: positions of roots [m]; (R, 3).
-        local: local rotations; (R, J, 4).
-        parents: of the joints; (J,).
-        offsets: of the joints [m]; (J, 3).
-        joints: see `CapsuleBody`.
-        starts: see `CapsuleBody`.
-        ends: see `CapsuleBody`.
-        radii: see `CapsuleBody`.
-        segments: axes of capsules [m]; (R, C, 2, 3). Rows are filled.
-        places: where roots are on the ground [m]; (R, 2). Rows are filled.
-        extents: how far bodies reach from there [m]; (R,). Rows are filled.
-    """
-    world, at = np.empty((len(parents), 4)), np.empty((len(parents), 3))
-    for row in rows:
-        for j in range(len(parents)):
-            p = parents[j]
-            w, x, y, z = (
-                float(local[row, j, 0]),
-                float(local[row, j, 1]),
-                float(local[row, j, 2]),
-                float(local[row, j, 3]),
-            )
-            if p < 0:
-                world[j, 0], world[j, 1], world[j, 2], world[j, 3] = w, x, y, z
-                at[j, 0], at[j, 1], at[j, 2] = roots[row, 0], roots[row, 1], roots[row, 2]
-                continue
-            a, b, c, d = world[p, 0], world[p, 1], world[p, 2], world[p, 3]
-            world[j, 0], world[j, 1] = a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y
-            world[j, 2], world[j, 3] = a * y - b * z + c * w + d * x, a * z + b * y - c * x + d * w
-            ox, oy, oz = offsets[j, 0], offsets[j, 1], offsets[j, 2]
-            tx, ty, tz = 2.0 * (c * oz - d * oy), 2.0 * (d * ox - b * oz), 2.0 * (b * oy - c * ox)
-            at[j, 0] = at[p, 0] + ox + a * tx + c * tz - d * ty
-            at[j, 1] = at[p, 1] + oy + a * ty + d * tx - b * tz
-            at[j, 2] = at[p, 2] + oz + a * tz + b * ty - c * tx
-        places[row, 0], places[row, 1] = roots[row, 0], roots[row, 1]
-        farthest = 0.0
-        for i in range(len(joints)):
-            j = joints[i]
-            a, b, c, d = world[j, 0], world[j, 1], world[j, 2], world[j, 3]
-            for end in range(2):
-                ox, oy, oz = (
-                    (starts[i, 0], starts[i, 1], starts[i, 2]) if end == 0 else (ends[i, 0], ends[i, 1], ends[i, 2])
-                )
-                tx, ty, tz = 2.0 * (c * oz - d * oy), 2.0 * (d * ox - b * oz), 2.0 * (b * oy - c * ox)
-                x, y = at[j, 0] + ox + a * tx + c * tz - d * ty, at[j, 1] + oy + a * ty + d * tx - b * tz
-                segments[row, i, end, 0], segments[row, i, end, 1] = x, y
-                segments[row, i, end, 2] = at[j, 2] + oz + a * tz + b * ty - c * tx
-                x, y = x - roots[row, 0], y - roots[row, 1]
-                farthest = max(farthest, np.sqrt(x * x + y * y) + radii[i])
-        extents[row] = farthest
 
 
 @kernel(inner=True)
@@ -106,8 +37,9 @@ def _deepest(
     for i in range(len(radii)):
         if radii[i] <= 0.0:
             continue
-        ax, ay, az = first[i, 0, 0] + dx, first[i, 0, 1] + dy, float(first[i, 0, 2])
-        ux, uy, uz = first[i, 1, 0] - first[i, 0, 0], first[i, 1, 1] - first[i, 0, 1], first[i, 1, 2] - first[i, 0, 2]
+        ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
+        ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
+        ax, ay = ax + dx, ay + dy
         # capsules that are nowhere near the other body
         mx, my = ax + 0.5 * ux - x, ay + 0.5 * uy - y
         far = reach + radii[i] + margin + 0.5 * np.sqrt(ux * ux + uy * uy)
@@ -118,11 +50,12 @@ def _deepest(
             if others[j] <= 0.0:
                 continue
             wide = radii[i] + others[j] + margin
-            bz, vz = float(second[j, 0, 2]), second[j, 1, 2] - second[j, 0, 2]
+            bz, vz = float(second[j, 0, 2]), float(second[j, 1, 2]) - float(second[j, 0, 2])
             if min(bz, bz + vz) - high >= wide or low - max(bz, bz + vz) >= wide:
                 continue
-            vx, vy = second[j, 1, 0] - second[j, 0, 0], second[j, 1, 1] - second[j, 0, 1]
-            wx, wy, wz = ax - second[j, 0, 0], ay - second[j, 0, 1], az - bz
+            bx, by = float(second[j, 0, 0]), float(second[j, 0, 1])
+            vx, vy = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by
+            wx, wy, wz = ax - bx, ay - by, az - bz
             vv = vx * vx + vy * vy + vz * vz
             # a bound by middles and lengths, before the exact distance
             mx, my, mz = wx + 0.5 * (ux - vx), wy + 0.5 * (uy - vy), wz + 0.5 * (uz - vz)
@@ -130,14 +63,7 @@ def _deepest(
             if mx * mx + my * my + mz * mz >= bound * bound:
                 continue
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-            area = uu * vv - uv * uv
-            s, t = 0.0, 0.0
-            if area > 1e-9 * uu * vv:
-                s = min(max((uv * vw - vv * uw) / area, 0.0), 1.0)
-            if vv > 0.0:
-                t = min(max((uv * s + vw) / vv, 0.0), 1.0)
-            if uu > 0.0:
-                s = min(max((uv * t - uw) / uu, 0.0), 1.0)
+            s, t = nearest_shares(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
             flat2 = px * px + py * py
             if flat2 + pz * pz >= wide * wide:
@@ -206,13 +132,8 @@ def part_people(
                 if deep <= 0.0:
                     continue
                 # limbs point any way; half of the way out is that of the roots, so that bodies part and do not circle
-                away = np.sqrt(wx * wx + wy * wy)
-                if away > 1e-6:
-                    nx, ny = nx + wx / away, ny + wy / away
-                length = np.sqrt(nx * nx + ny * ny)
-                if length < 1e-6:
-                    nx, ny, length = 1.0, 0.0, 1.0
-                nx, ny = 0.5 * deep * nx / length, 0.5 * deep * ny / length
+                nx, ny = towards(nx, ny, wx, wy)
+                nx, ny = 0.5 * deep * nx, 0.5 * deep * ny
                 pushes[i, 0] += nx
                 pushes[i, 1] += ny
                 pushes[j, 0] -= nx
@@ -256,9 +177,7 @@ def part_from_walls(
     """
     for i in numba.prange(len(roots)):
         x, y = roots[i, 0] + shifts[i, 0], roots[i, 1] + shifts[i, 1]
-        column = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
-        row = min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
-        cell = column * shape[1] + row
+        cell = hash_cell(x, y, place, shape)
         own = radii[bodies[i]]
         for e in range(starts[cell], starts[cell + 1]):
             ex, ey, ux, uy, half, radius = edges[entries[e]]

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from gaitway.crowd import _separation_kernels as kernels
+from gaitway.crowd import _capsule_kernels as kernels
 from gaitway.crowd.locomotion.posing import BodyPoses, posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.walking import Walk, eased

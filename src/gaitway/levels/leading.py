@@ -36,6 +36,8 @@ _UNSEEN = 0.8
 _READY = read_only(np.array([1.0, 1.0, 0.25]))
 """How readily a path is stretched, shifted sideways [m^2 each] and turned [rad^2]."""
 _ROUNDS = 12
+AT_EDGE = 0.3
+"""How much nearer to the edge of a block than usual a character is who climbs over it [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +75,13 @@ def over_link(
     sources = [*(prepared.library.clips[s.clip] for s in steps[:-1]), approach]
     names = [f"{s.clip}~{name}-{first + k}" for k, s in enumerate(steps)]
     clips = bent_clips(sources, bend, names)
-    clips[-1] = _goes_on(clips[-1], link.fitted.clip, len(approach) - 1)
+    clips[-1] = _goes_on(clips[-1], link.played.clip, len(approach) - 1)
     made, frame = [], 0
     for old, clip, source in zip(steps, clips, sources, strict=True):
         made.append(replace(old, clip=clip.name, pose=pose_of(bend.path[frame])))
         frame += len(source) - 1
     frame = len(approach) - 1
-    whole = prepared.part(("whole link", link.behavior), lambda: _whole(link.fitted.clip, begun))
+    whole = prepared.part(("whole link", link.behavior), lambda: _whole(link.played.clip, begun))
     works = [work for s in steps[:-1] if (work := footworks.of(s.behavior, s.clip)) is not None]
     rest = planar.compose(bend.path[-1], planar.compose(planar.inverse(whole.path[frame]), whole.path[frame + 1 :]))
     swept = _swept(prepared, traffic, steps, [*works, whole], np.concatenate([bend.path, rest]), link)
@@ -91,13 +93,21 @@ def over_link(
     return LinkedPlan(longer, first)
 
 
-def touched(prepared: PreparedLibrary, linked: LinkedPlan) -> str | None:
-    """Return the obstacle that the bent steps before a link come too near to, or None."""
+def touched(prepared: PreparedLibrary, linked: LinkedPlan, edge: str | None = None) -> str | None:
+    """Return the obstacle that the bent steps before a link come too near to, or None.
+
+    Args:
+        prepared: library, discs and world of the character.
+        linked: the plan.
+        edge: name of the edge of a block that is climbed down over, to which one comes near; None for no such edge.
+    """
     for step in linked.plan.steps[linked.first : -1]:
         discs = linked.plan.own[step.clip].swept.discs
-        near = np.flatnonzero(prepared.fields.clearance(discs[:, :2]) < discs[:, 2])
-        if len(near):
-            return prepared.fields.blame(discs[near[:1], :2])[0]
+        lack = discs[:, 2] - prepared.fields.clearance(discs[:, :2])
+        near = np.flatnonzero(lack > 0.0)
+        for disc, name in zip(near.tolist(), prepared.fields.blame(discs[near, :2]) if len(near) else (), strict=True):
+            if name != edge or lack[disc] > AT_EDGE:
+                return name
     return None
 
 
@@ -105,8 +115,8 @@ def _least_bend(
     prepared: PreparedLibrary, footworks: Footworks, plan: Plan, link: Link
 ) -> tuple[int, Bend, Clip, Footwork] | None:
     """Return the first bent step, how it is bent with all after it, the level part of the link's clip, and its work."""
-    clip = link.fitted.clip
-    approach, work = prepared.part(("approach", clip.name), lambda: _approach(link.fitted))
+    clip = link.played.clip
+    approach, work = prepared.part(("approach", clip.name), lambda: _approach(link.played))
     if work is None:
         return None
     frames = len(approach) - 1
@@ -144,9 +154,14 @@ def _bend(work: Footwork, goal: FloatArray) -> Bend | None:
 
 
 def _approach(fitted: FittedClip) -> tuple[Clip, Footwork | None]:
-    """Return the level steps with which a link's clip begins, which may be bent, and their footwork."""
-    approach = _part(fitted.clip, max(round(fitted.lift_s * fitted.clip.fps), 1) + 1)
-    return approach, footwork(approach)
+    """Return the beginning of a link's clip that may be bent, and its footwork: level steps, without hands."""
+    frames = max(round(fitted.lift_s * fitted.clip.fps), 1)
+    while True:
+        approach = _part(fitted.clip, frames + 1)
+        work = footwork(approach)
+        if work is not None or frames == 1:
+            return approach, work
+        frames //= 2
 
 
 def _part(clip: Clip, frames: int) -> Clip:

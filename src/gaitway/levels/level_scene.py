@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+import numpy as np
+
 from gaitway.core.errors import SceneError, WorldError
 from gaitway.levels.links import LevelLibrary, level_library
 from gaitway.levels.planner import LevelPlanner, lacking
 from gaitway.levels.routing import LevelRoutes
 from gaitway.library.behavior import Library
+from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
@@ -19,6 +22,9 @@ from gaitway.space.planner import Planner
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import Unreachable
 from gaitway.world.levels.floors import Floor, Floors
+
+_EVEN = 1e-3
+"""Difference in height that is rounding [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,23 @@ class LevelScene:
         """Return a pose of the plane in the place."""
         dx, dy = self.floors.under(pose[0], pose[1]).offset
         return pose[0] - dx, pose[1] - dy, pose[2]
+
+    def ground(self, character: Character, plan: Plan) -> tuple[GroundSpan, ...]:
+        """Return the ground under a plan of the plane, from floor to floor; empty if it is where its clips suppose."""
+        rises = {link.behavior: link.fitted.rise for link in self.made[character.library].links if link.fitted}
+        start = plan.steps[0].pose if plan.steps else plan.end_pose
+        height, spans = self.height(start), list[GroundSpan]()
+        places = [(step.time, step.pose, rises.get(step.behavior, 0.0)) for step in plan.steps]
+        for number, (time, pose, rise) in enumerate([*places, (plan.end_time, plan.end_pose, 0.0)]):
+            floor = self.floors.under(pose[0], pose[1])
+            if floor.relief is not None:
+                over, level = 0.0, height
+            else:  # where clips have led to the height of the floor, it is a thing that is stood on
+                over, level = (0.0, 0.0) if abs(floor.height - height) < _EVEN else (floor.height, height)
+            if not spans or (spans[-1].relief, spans[-1].height, spans[-1].level) != (floor.relief, over, level):
+                spans.append(GroundSpan(-np.inf if number == 0 else time, floor.relief, over, level))
+            height += rise
+        return () if all(span.relief is None and span.level == span.height == 0.0 for span in spans) else tuple(spans)
 
     def height(self, pose: Pose) -> float:
         """Return the height over the terrain of the floor under a pose of the plane [m]."""

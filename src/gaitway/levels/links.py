@@ -1,4 +1,4 @@
-"""Links: the stairs by which people get from one floor to another, lane by lane, for the clips of one library.
+"""Links: the stairs, ramps and blocks by which people get from one floor to another, for the clips of one library.
 
 A link is a clip that fits one flight exactly (`gaitway.library.fitting`), laid in one lane of it in one
 direction. It begins on one floor and ends on the other. On stairs it begins some steps before the first riser. People
@@ -8,6 +8,7 @@ keep to the right there, so that a flight with room for two has a lane for each 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,20 +19,34 @@ import shapely
 from gaitway.core import planar
 from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Library
+from gaitway.library.fitting.blocks import Block, block_heights
 from gaitway.library.fitting.extending import fitted_library
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.library.fitting.flights import DIRECTIONS, Flight
+from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bent_steps import pose_of
 from gaitway.space.plan import Pose
+from gaitway.space.slopes import steepest_for
 from gaitway.world.footprint import core_geometry
 from gaitway.world.levels.floors import Floor, Floors
+from gaitway.world.levels.slopes import Joint, ramps
 from gaitway.world.obstacle import PASSABLE, Obstacle
-from gaitway.world.shapes import Stairs
+from gaitway.world.shapes import Ramp, Stairs, Upright
 
 _BODY = 0.30
 """Half the width that a body takes on a flight [m]."""
 _LANE = 0.8
 """Least distance of two lanes of a flight [m]."""
+_BEYOND = 0.9
+"""Distance from the end of a ramp at which people go over to the floor there, or come from it [m]."""
+BLOCKS = frozenset({"box", "climb"})
+"""Kinds of obstacles that are blocks, onto which people jump or climb."""
+_STAND = 0.5
+"""Distance before a side of a block at which its floor must be [m]."""
+_ELBOWS, _MOST_BESIDE = 0.9, 3
+"""Distance of people who climb a block beside one another [m], and the largest number of them on a side."""
+_PACE = 0.3
+"""Speed from which on a motion is a gait [m/s]."""
 _FEET, _HEAD = 0.3, 1.85
 """Heights over the treads between which a thing is in the way of a body that climbs [m]."""
 _LEVEL = 0.03
@@ -40,11 +55,14 @@ _LEVEL = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A way from one floor to another in one lane."""
+    """A way from one floor to another in one lane: by a clip, or at a joint of a ramp by walking on."""
 
     name: str
     """Name of the thing that is climbed, for messages."""
-    fitted: FittedClip
+    fitted: FittedClip | None
+    """The clip; None at a joint, where the same ground belongs to both floors."""
+    behavior: str
+    """Name of the behaviour that plays its clip; of the gait in which one walks on at a joint."""
     source: Floor
     target: Floor
     entry: Pose
@@ -53,9 +71,15 @@ class Link:
     """Pose in which its clip ends, in the plane, on the other floor."""
 
     @property
-    def behavior(self) -> str:
-        """Name of the behaviour that plays its clip."""
-        return self.fitted.name
+    def played(self) -> FittedClip:
+        """Its clip; a joint has none."""
+        assert self.fitted is not None
+        return self.fitted
+
+    @property
+    def seconds(self) -> float:
+        """Duration of its clip [s]."""
+        return 0.0 if self.fitted is None else self.fitted.clip.duration
 
     @property
     def across(self) -> tuple[float, float]:
@@ -83,17 +107,171 @@ def level_library(library: Library, floors: Floors) -> LevelLibrary:
             flights.append((name, obstacle, stairs, Flight(stairs.steps, stairs.run, stairs.rise)))
         except LibraryError as problem:
             troubles.append(f"stairs '{name}': {problem}")
+    links, steep = joint_links(library, floors)
+    troubles += steep
+    sides = list(_block_sides(floors))
+    blocks = [Block(side.obstacle.kind, side.height) for side in sides]
     try:
-        extended, clips = fitted_library(library, [flight for *_, flight in flights])
+        extended, clips = fitted_library(library, [flight for *_, flight in flights], blocks)
     except LibraryError as problem:
-        return LevelLibrary(library, (), (*troubles, str(problem)))
-    links: list[Link] = []
+        return LevelLibrary(library, tuple(links), (*troubles, str(problem)))
     for name, obstacle, stairs, flight in flights:
         own = {direction: clips[f"stairs_{direction}_{flight.label}"] for direction in DIRECTIONS}
         found, trouble = _flight_links(floors, name, obstacle, stairs, own)
         links += found
         troubles += [trouble] if trouble else []
+    links += [link for side in sides for link in _side_links(floors, side, clips)]
+    troubles += dict.fromkeys(trouble for side in sides if (trouble := _untaken(library, side)))
     return LevelLibrary(extended, tuple(links), tuple(troubles))
+
+
+@dataclass(frozen=True, eq=False)
+class _BlockSide:
+    """A side of a block, over which people get onto it and down from it."""
+
+    name: str
+    obstacle: Obstacle
+    pose: Pose
+    """Middle of the side, and the heading of those who climb up."""
+    width: float
+    height: float
+    """Height of its top over the floor there [m]."""
+    below: Floor
+    above: Floor
+
+
+def _block_sides(floors: Floors) -> Iterator[_BlockSide]:
+    """Yield the sides of all blocks that stand on a floor."""
+    for index, obstacle in enumerate(floors.world.obstacles):
+        shape = obstacle.shape
+        if obstacle.kind not in BLOCKS or not isinstance(shape, Upright) or shape.outline.radius > 0.0:
+            continue
+        ring = shapely.get_coordinates(shapely.geometry.polygon.orient(core_geometry(shape.outline)).exterior)
+        for begin, end in pairwise(ring):
+            along, middle = end - begin, 0.5 * (begin + end)
+            width = float(np.hypot(*along))
+            heading = math.atan2(along[0], -along[1])  # to the left of the side, where the block is
+            out = middle - _STAND * np.array([math.cos(heading), math.sin(heading)])
+            inside = middle + 0.05 * np.array([math.cos(heading), math.sin(heading)])
+            top = shape.heights[1]
+            above = _floor(floors, (float(inside[0]), float(inside[1]), 0.0), top)
+            lower = [
+                floor
+                for floor in floors.floors
+                if floor.relief is None
+                and floor.covers(float(out[0]), float(out[1]))
+                and shape.heights[0] - _LEVEL <= floors.height(floor, float(out[0]), float(out[1])) < top - _LEVEL
+            ]
+            if above is None or not lower or width < 2.0 * _BODY:
+                continue
+            below = max(lower, key=lambda floor: floor.height)
+            height = round(top - floors.height(below, float(out[0]), float(out[1])), 3)
+            pose = float(middle[0]), float(middle[1]), heading
+            yield _BlockSide(obstacle.name or f"{obstacle.kind} {index}", obstacle, pose, width, height, below, above)
+
+
+def _side_links(floors: Floors, side: _BlockSide, clips: Mapping[str, FittedClip]) -> Iterator[Link]:
+    """Yield the links over a side of a block, up and down, beside one another."""
+    room = 0.5 * side.width - _BODY
+    count = min(1 + int(2.0 * room / _ELBOWS + 1e-9), _MOST_BESIDE)
+    for direction in DIRECTIONS:
+        fitted = clips.get(f"{side.obstacle.kind}_{direction}_{1000.0 * side.height:.4g}")
+        if fitted is None:
+            continue
+        up = direction == "up"
+        x, y, heading = side.pose
+        facing = (x, y, heading if up else float(planar.wrap_angle(heading + math.pi)))
+        source, target = (side.below, side.above) if up else (side.above, side.below)
+        base = floors.height(source, x, y) if up else side.obstacle.shape.heights[1]
+        for aside in np.linspace(-room, room, count) if count > 1 else [0.0]:
+            entry = pose_of(planar.compose(facing, (-fitted.edge, float(aside), 0.0)))
+            path = fitted.clip.planar_path()
+            last = pose_of(planar.compose(entry, planar.relative(path[0], path[-1])))
+            lands = source.covers(entry[0], entry[1]) and target.covers(last[0], last[1])
+            parts = [(0.0, fitted.edge, base), (fitted.edge, _length(fitted) + _BODY, base + fitted.rise)]
+            if lands and _blocker(floors, side.obstacle, entry, parts) is None:
+                yield _link(f"{side.name} {direction}", fitted, source, target, entry, last)
+
+
+def _untaken(library: Library, side: _BlockSide) -> str:
+    """Say why nobody gets onto a block; empty if somebody does."""
+    try:
+        low, high = block_heights(library, side.obstacle.kind, "up")
+    except LibraryError as problem:
+        return f"{side.obstacle.kind} '{side.name}': {problem}"
+    if low <= side.height <= high:
+        return ""
+    verb = "jumps onto" if side.obstacle.kind == "box" else "climbs"
+    return (
+        f"{side.obstacle.kind} '{side.name}' needs a step of {side.height:g} m; '{library.name}' {verb} "
+        f"{low:.2f} to {high:.2f} m"
+    )
+
+
+def joint_links(library: Library, floors: Floors) -> tuple[list[Link], list[str]]:
+    """Return the links at the joints of all ramps, and why some ramps have none."""
+    links, troubles, most = [], [], steepest_for(library)
+    shapes = {index: (name, ramp) for index, name, ramp in ramps(floors.world)}
+    gait = _gait(library)
+    for index, (name, ramp) in shapes.items():
+        own = [joint for joint in floors.joints if joint.obstacle == index]
+        if ramp.slope > most + 1e-9:
+            steep, most_deg = math.degrees(ramp.slope), math.degrees(most)
+            needed = ramp.height / math.tan(most)
+            troubles.append(
+                f"ramp '{name}': {steep:.0f} degrees steep; '{library.name}' walks up to {most_deg:.0f} degrees, so "
+                f"make it {math.ceil(10.0 * needed) / 10.0:g} m long"
+            )
+            continue
+        if not lanes(ramp.width):
+            troubles.append(f"ramp '{name}': {ramp.width:g} m wide; a body needs {2.0 * _BODY:g} m")
+            continue
+        if gait is None:
+            troubles.append(f"ramp '{name}': library '{library.name}' has no gait")
+            continue
+        for upper in (False, True):
+            if upper not in {joint.upper for joint in own}:
+                sign = 1.0 if upper else -1.0
+                end = planar.transform_points((*ramp.center, ramp.yaw), (sign * 0.5 * ramp.length, 0.0))
+                troubles.append(
+                    f"ramp '{name}': no floor at height {ramp.heights[int(upper)]:.2f} m at ({end[0]:.1f}, "
+                    f"{end[1]:.1f}), where it leads to"
+                )
+        links += [link for joint in own for link in _joint_links(floors, joint, name, ramp, gait)]
+    return links, troubles
+
+
+def _joint_links(floors: Floors, joint: Joint, name: str, ramp: Ramp, gait: str) -> Iterator[Link]:
+    """Yield the links at a joint, in both directions and all lanes."""
+    level, slope = floors.floors[joint.floor], floors.floors[joint.ramp]
+    away = 0.5 * ramp.length + _BEYOND
+    for onto in (True, False):
+        # onto the ramp at its lower end, and from it at the upper one, people go as it rises
+        rises = onto is not joint.upper
+        heading = ramp.yaw if rises else float(planar.wrap_angle(ramp.yaw + math.pi))
+        for aside in lanes(ramp.width):
+            place = (away if joint.upper else -away, aside if rises else -aside)
+            x, y = (float(v) for v in planar.transform_points((*ramp.center, ramp.yaw), place))
+            source, target = (level, slope) if onto else (slope, level)
+            if not shapely.dwithin(joint.strip, shapely.Point(x, y), 0.0):
+                continue
+            poses = [(x + floor.offset[0], y + floor.offset[1], heading) for floor in (source, target)]
+            yield Link(name, None, gait, source, target, poses[0], poses[1])
+
+
+def _gait(library: Library) -> str | None:
+    """Return a gait in the state in which a library has most of them; None if it has none."""
+    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.obstacle is None]
+    moving = [b for b in gaits if any(_way(library.clips[clip]) > _PACE for clip in b.clips)]
+    if not moving:
+        return None
+    counts = Counter(b.start for b in moving)
+    state = max(counts, key=lambda one: counts[one])
+    return next(b.name for b in moving if b.start == state)
+
+
+def _way(clip: Clip) -> float:
+    return float(np.hypot(*(clip.root_positions[-1, :2] - clip.root_positions[0, :2]))) / max(clip.duration, 1e-9)
 
 
 def _stairs(floors: Floors) -> Iterator[tuple[str, Obstacle, Stairs]]:
@@ -165,8 +343,9 @@ def _link(name: str, fitted: FittedClip, source: Floor, target: Floor, entry: Po
     """Return a link between two poses of the place."""
     (x0, y0), (x1, y1) = source.offset, target.offset
     return Link(
-        name, fitted, source, target, (entry[0] + x0, entry[1] + y0, entry[2]), (last[0] + x1, last[1] + y1, last[2])
-    )
+        name, fitted, fitted.name, source, target, (entry[0] + x0, entry[1] + y0, entry[2]),
+        (last[0] + x1, last[1] + y1, last[2]),
+    )  # fmt: skip
 
 
 def _length(fitted: FittedClip) -> float:

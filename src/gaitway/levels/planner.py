@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.levels.leading import over_link, touched
-from gaitway.levels.links import LevelLibrary, Link
+from gaitway.levels.leading import AT_EDGE, over_link, touched
+from gaitway.levels.links import BLOCKS, LevelLibrary, Link
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.carried_steps import HeldTraffic
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.space._traffic_kernels import first_slot
-from gaitway.space.plan import Plan, PlanStep, SearchResult, Status
+from gaitway.space.plan import OwnStep, Plan, PlanStep, SearchResult, Status
 from gaitway.space.planner import Planner, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
@@ -162,12 +162,15 @@ class LevelPlanner:
         plan = _joined(plan, result.plan)
         if first_slot(plan.end_time + _LONGEST) >= traffic.horizon:
             traffic.extend(2.0 * (plan.end_time + _LONGEST))
+        if link.fitted is None:
+            return _walked_on(prepared, plan, link, f"{request.character.name}-{len(plan.steps)}")
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         name = f"{request.character.name}-{len(plan.steps)}"
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
         if isinstance(linked, str):
             return _Leg(spent.told(_lost(query, plan, linked)))
-        blocker = touched(prepared, linked)
+        edge = f"edge of {link.source.name}" if link.fitted.kind in BLOCKS else None
+        blocker = touched(prepared, linked, edge)
         own = [linked.plan.own[step.clip].swept for step in linked.plan.steps[linked.first :]]
         met = blocker or next((who for swept in own if (who := traffic.met_by(swept)) is not None), None)
         if met is None:
@@ -228,14 +231,29 @@ def _leg(
 ) -> Query:
     """Return the query of a leg from the end of a plan, after the last link, to the next one or to the goal."""
     leg = replace(query, start=plan.end_pose, start_time=plan.end_time)
-    if last is not None:
-        leg = replace(leg, start_behavior=last.behavior, crowded=0.0)
+    if last is not None and plan.steps:
+        leg = replace(leg, start_behavior=plan.steps[-1].behavior, crowded=0.0)
+        if last.fitted is not None and last.fitted.kind in BLOCKS:
+            leg = replace(leg, close=AT_EDGE)
     if link is None:
         return leg
     return replace(
         leg, goal=link.entry[:2], goal_heading=link.entry[2], tolerance=near, heading_tolerance=turned,
         followed_by=link.behavior,
     )  # fmt: skip
+
+
+def _walked_on(prepared: PreparedLibrary, plan: Plan, link: Link, name: str) -> Plan:
+    """Return a plan that goes on at the same place on the other floor of a joint."""
+    x, y, heading = plan.end_pose
+    steps, own = list(plan.steps), dict(plan.own)
+    if steps and steps[-1].clip not in own:  # nothing bends steps of both floors together, since this one stays
+        step = steps[-1]
+        clip = replace(prepared.library.clips[step.clip], name=f"{step.clip}~{name}")
+        own[clip.name] = OwnStep(clip, swept_step(step, prepared.table, prepared.discs))
+        steps[-1] = replace(step, clip=clip.name)
+    (dx, dy) = link.across
+    return Plan(tuple(steps), (x + dx, y + dy, heading), plan.end_time, plan.cost, own)
 
 
 def _unmet(result: SearchResult) -> Status:

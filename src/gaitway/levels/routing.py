@@ -33,7 +33,13 @@ class LevelRoutes:
         self._fields = RouteFields(RouteMap.of(self.prepared.fields, thinnest(self.prepared.discs)))
 
     def route(
-        self, start: tuple[float, float], goal: tuple[float, float], tolerance: float, without: Collection[int] = ()
+        self,
+        start: tuple[float, float],
+        goal: tuple[float, float],
+        tolerance: float,
+        without: Collection[int] = (),
+        *,
+        roughly: bool = False,
     ) -> list[int] | None:
         """Return the links on the shortest way from a place to another, in order; None if there is no way.
 
@@ -42,8 +48,10 @@ class LevelRoutes:
             goal: x, y in the plane [m].
             tolerance: distance from the goal at which the way may end [m].
             without: links that are not taken.
+            roughly: whether the last part of the way is taken to be straight; there are many goals, and a field of
+                lengths for each takes long.
         """
-        to_goal = self._fields.field(goal, tolerance).lengths
+        to_goal = None if roughly else self._fields.field(goal, tolerance).lengths
         costs = {-1: 0.0}
         before: dict[int, int] = {}
         queue = [(0.0, -1)]
@@ -56,13 +64,13 @@ class LevelRoutes:
                 continue
             done.add(node)
             here = start if node < 0 else self.links[node].exit[:2]
-            end = cost + self._at(to_goal, here)
+            end = cost + (self._straight(here, goal, tolerance) if to_goal is None else self._at(to_goal, here))
             if end < best:
                 best, last = end, node
             for number, link in enumerate(self.links):
                 if number in without or number in done or not self._together(here, link):
                     continue
-                there = cost + self._at(self._to(number), here) + _PER_SECOND * link.fitted.clip.duration
+                there = cost + self._at(self._to(number), here) + _PER_SECOND * link.seconds
                 if there < costs.get(number, math.inf):
                     costs[number], before[number] = there, node
                     heapq.heappush(queue, (there, number))
@@ -73,6 +81,11 @@ class LevelRoutes:
             out.append(last)
             last = before[last]
         return out[::-1]
+
+    def _straight(self, here: tuple[float, float], goal: tuple[float, float], tolerance: float) -> float:
+        """Return the distance to a goal on the same part of the same floor [m]; infinity elsewhere."""
+        connected = self.prepared.fields.parts.connected(np.array(here), np.array(goal), tolerance)
+        return math.dist(here, goal) if connected else math.inf
 
     def _together(self, here: tuple[float, float], link: Link) -> bool:
         """Return whether a place may be on the floor on which a link begins; ways never leave a floor otherwise."""

@@ -24,9 +24,11 @@ from gaitway.core.errors import FormatError, GaitwayError, LiveError
 from gaitway.library.behavior import Library
 from gaitway.live._matrix_kernels import fill_matrices
 from gaitway.live.blocking import room_at
+from gaitway.live.climbing.places import crowd_floors, with_heights
 from gaitway.live.engine import LONGEST_STEP, LiveEngine
 from gaitway.live.event_log import EventLog
 from gaitway.live.events import Blocked, LiveEvent, LiveWatch, Stuck
+from gaitway.live.given_arrays import checked_tolerance, clipped, memory_of, table_of
 from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
 from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
@@ -83,10 +85,11 @@ class LiveCrowd:
         self.options = options or LiveOptions()
         self._plan, self._seed, self._minutes = plan or PlanOptions(), int(seed), float(record_minutes)
         self._world, self._roster = LiveWorld(world), Roster()
-        self._log = EventLog(self._roster, self._world)
+        self._floors = crowd_floors(world, self.options.dynamics)
+        self._log = EventLog(self._roster, self._world, self._floors)
         self._record: LiveRecord | None = None
         self._libraries = CrowdLibraries(
-            world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun
+            world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun, self._floors
         )
         self._held: dict[int, tuple[float, float, float]] = {}
         self._closed = False
@@ -203,8 +206,9 @@ class LiveCrowd:
         """Put a character in that stands, if there is room for it.
 
         Args:
-            start: start pose: x, y [m], heading [rad]; (3,).
-            goal: goal: x, y [m]; (2,).
+            start: start pose: x, y [m], heading [rad]; (3,). In a place with several floors it is on the lowest there,
+                or with a fourth number, a height [m], on the one nearest to that.
+            goal: goal: x, y [m]; (2,), or with a height as the start.
             name: name of the character; its library's name and its id if left out.
             library: library of the character; the first of the crowd if left out.
             speed: preferred speed: "slow", "normal", "fast", or metres per second.
@@ -231,8 +235,8 @@ class LiveCrowd:
         """Put characters of one library in that stand, each if there is room for it, in their order.
 
         Args:
-            starts: start poses: x, y [m], heading [rad]; (N, 3).
-            goals: goals: x, y [m]; (N, 2).
+            starts: start poses: x, y [m], heading [rad]; (N, 3), or with heights as in `add` (N, 4).
+            goals: goals: x, y [m]; (N, 2), or with heights (N, 3).
             names: names of the characters.
             library: their library; the first of the crowd if left out.
             speed: preferred speed: "slow", "normal", "fast", or metres per second.
@@ -244,7 +248,7 @@ class LiveCrowd:
         Raises:
             LiveError: if a name is taken, or the arrays do not fit together.
         """
-        poses, aims = _table(starts, 3, "starts"), _table(goals, 2, "goals")
+        poses, aims = self._in_plane(starts, 3, "starts"), self._in_plane(goals, 2, "goals")
         if len(poses) != len(aims) or (names is not None and len(names) != len(poses)):
             named = len(poses) if names is None else len(names)
             raise LiveError(f"{len(poses)} starts, {len(aims)} goals and {named} names; give as many of each")
@@ -256,7 +260,7 @@ class LiveCrowd:
         engine = self._prepared_engine()
         self._look()
         runs = np.split(np.arange(len(poses)), np.flatnonzero(np.diff(numbers)) + 1) if len(poses) else []
-        added = [engine.add(poses[run], aims[run], _tolerance(tolerance), int(numbers[run[0]])) for run in runs]
+        added = [engine.add(poses[run], aims[run], checked_tolerance(tolerance), int(numbers[run[0]])) for run in runs]
         slots = np.concatenate([np.empty(0, np.int64), *added])
         out = np.full(len(slots), -1, np.int64)
         lives = engine.plans.counts[:, playing.LIFE]
@@ -285,7 +289,7 @@ class LiveCrowd:
 
         Args:
             who: the characters; None for all.
-            goals: goals: x, y [m]; (N, 2), or (2,) for one goal of all.
+            goals: goals: x, y [m]; (N, 2), or (2,) for one goal of all; with a height as in `add`: (N, 3) or (3,).
             tolerance: distance from a goal that is near enough [m].
 
         Raises:
@@ -293,10 +297,11 @@ class LiveCrowd:
         """
         ids = self._roster.ids(who)
         aims = np.asarray(goals, dtype=np.float64)
-        aims = _table(np.tile(aims, (len(ids), 1)) if aims.ndim == 1 else aims, 2, "goals")
+        aims = np.tile(aims, (len(ids), 1)) if aims.ndim == 1 else aims
+        self._check_inside(table_of(aims, 2, "goals", self._floors is not None)[:, :2])
+        aims = self._in_plane(aims, 2, "goals")
         if len(ids) != len(aims):
             raise LiveError(f"{len(ids)} characters and {len(aims)} goals; give one goal for each")
-        self._check_inside(aims)
         for character in ids:
             self._held.pop(character, None)
         self._aim(ids, aims, tolerance)
@@ -307,13 +312,12 @@ class LiveCrowd:
         slots = self._roster.places(ids)
         engine.settle()
         points, headings = engine.roots(slots)
-        numbers = engine.plans.numbers[slots]
+        goals, near = engine.wanted(slots)
         standing = engine.plans.counts[slots, playing.COUNT] == 1
-        for character, row in zip(ids, numbers, strict=True):
-            kept = row[[playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
-            self._held.setdefault(character, (kept[0], kept[1], kept[2]))
+        for character, (x, y), tolerance in zip(ids, goals.tolist(), near.tolist(), strict=True):
+            self._held.setdefault(character, (x, y, tolerance))
         ahead = np.where(standing, 0.0, _HOLD)[:, None] * np.column_stack([np.cos(headings), np.sin(headings)])
-        self._aim(ids, self._clipped(points[:, :2] + ahead), _HOLD)
+        self._aim(ids, clipped(points[:, :2] + ahead, engine.world), _HOLD)
 
     def release(self, who: Who | None = None) -> None:
         """Send characters that hold on to the goals that they had."""
@@ -321,6 +325,17 @@ class LiveCrowd:
         for character in ids:
             x, y, tolerance = self._held.pop(character)
             self._aim([character], np.array([[x, y]]), tolerance)
+
+    def on_floor(self, x: float, y: float, floor: str | None = None) -> tuple[float, ...]:
+        """Return a place with the height of a named floor (None: the ground), as `add` and `send` take it."""
+        return (x, y) if self._floors is None else self._floors.spot(x, y, floor)
+
+    def on_floor_of(self, who: int | str, x: float, y: float) -> tuple[float, ...]:
+        """Return a place with the height of the floor of a character's goal, if it has ground there."""
+        if self._floors is None:
+            return x, y
+        goal = self._started().goals(self._places(who))
+        return self._floors.spot(x, y, self._floors.floors.floors[int(self._floors.numbers(goal)[0])].name)
 
     # the world
 
@@ -401,7 +416,9 @@ class LiveCrowd:
 
     def positions(self, who: Who | None = None) -> FloatArray:
         """Return root positions [m]; (N, 3)."""
-        return self._started().roots(self._places(who))[0]
+        slots = self._places(who)
+        points = self._started().roots(slots)[0]
+        return points if self._floors is None else points + self._back(slots)
 
     def headings(self, who: Who | None = None) -> FloatArray:
         """Return the directions that roots face [rad]; (N,)."""
@@ -409,19 +426,19 @@ class LiveCrowd:
 
     def roots(self, who: Who | None = None) -> FloatArray:
         """Return planar root poses: x, y [m], heading [rad]; (N, 3)."""
-        points, headings = self._started().roots(self._places(who))
-        return np.column_stack([points[:, :2], headings])
+        return np.column_stack([self.positions(who)[:, :2], self.headings(who)])
 
     def goals(self, who: Who | None = None) -> FloatArray:
         """Return goals: x, y [m]; (N, 2)."""
-        return self._started().goals(self._places(who))
+        goals = self._started().goals(self._places(who))
+        return goals if self._floors is None else goals + self._floors.back(goals)[:, :2]
 
     def arrived(self, who: Who | None = None) -> BoolArray:
         """Return which characters are at rest at their goals; (N,)."""
-        engine = self._started()
+        engine, slots = self._started(), self._places(who)
         engine.settle()
-        out: BoolArray = engine.plans.counts[self._places(who), playing.STATUS] == playing.THERE
-        return out
+        out: BoolArray = engine.plans.counts[slots, playing.STATUS] == playing.THERE
+        return out if engine.climbing is None else out & ~np.isin(slots, engine.climbing.on_the_way())
 
     def behaviors(self, who: Who | None = None) -> tuple[str, ...]:
         """Return the names of the behaviours that characters are in."""
@@ -429,7 +446,8 @@ class LiveCrowd:
 
     def plan(self, who: int | str) -> Plan:
         """Return what a character is about to do, from the move that it is in."""
-        return self._started().plan(int(self._places(who)[0]))
+        plan = self._started().plan(int(self._places(who)[0]))
+        return plan if self._floors is None else self._floors.plan_in_place(plan)
 
     def effort(self, who: int | str) -> PlanEffort:
         """Return what it took to find a character's latest plan."""
@@ -456,10 +474,13 @@ class LiveCrowd:
         ids, slots = self._of_library(who, library)
         skeleton = self._started().skeleton_of(slots) if len(ids) else self.skeleton(library)
         count = len(skeleton)
-        memory = None if out is None else _memory(out, len(ids), ((count, 3), (count, 4)))
+        memory = None if out is None else memory_of(out, len(ids), ((count, 3), (count, 4)))
         if not len(ids):
             return Joints(skeleton, ids, np.empty((0, count, 3)), np.empty((0, count, 4)))
-        return replace(self._started().joints(slots, memory), characters=ids)
+        found = replace(self._started().joints(slots, memory), characters=ids)
+        if self._floors is not None:
+            np.add(found.positions, self._back(slots)[:, None], out=found.positions)
+        return found
 
     def poses(
         self,
@@ -479,10 +500,13 @@ class LiveCrowd:
         ids, slots = self._of_library(who, library)
         skeleton = self._started().skeleton_of(slots) if len(ids) else self.skeleton(library)
         count = len(skeleton)
-        memory = None if out is None else _memory(out, len(ids), ((3,), (count, 4)))
+        memory = None if out is None else memory_of(out, len(ids), ((3,), (count, 4)))
         if not len(ids):
             return Poses(skeleton, ids, np.empty((0, 3)), np.empty((0, count, 4)))
-        return replace(self._started().poses(slots, memory), characters=ids)
+        found = replace(self._started().poses(slots, memory), characters=ids)
+        if self._floors is not None:
+            np.add(found.root_positions, self._back(slots), out=found.root_positions)
+        return found
 
     def matrices(
         self,
@@ -612,7 +636,7 @@ class LiveCrowd:
         self._libraries.restore(values["libraries"], base, known)
         engine = self._started()
         if self.world is not base:
-            engine.set_world(self.world)
+            engine.set_world(self._plane())
         engine.restore(LiveState(values["engine"], arrays))
         self._roster.restore(values["roster"], engine.characters)
         self._held = {int(number): (float(x), float(y), float(r)) for number, (x, y, r) in values["held"].items()}
@@ -625,7 +649,9 @@ class LiveCrowd:
 
     def _begun(self, engine: LiveEngine) -> None:
         """Record what a new engine plays."""
-        self._record = LiveRecord(engine, self._minutes, self._roster.name_in) if self._minutes > 0.0 else None
+        self._record = None
+        if self._minutes > 0.0:
+            self._record = LiveRecord(engine, self._minutes, self._roster.name_in, self._floors)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -642,20 +668,41 @@ class LiveCrowd:
     def _prepared_engine(self) -> LiveEngine:
         """Return the engine, with all changes of the world."""
         engine = self._started()
-        if self.world is engine.world:
+        world = self._plane()
+        if world is engine.world:
             return engine
         self._look()
         if not set(special_kinds(self.world)) <= set(self._libraries.special):
             return self._renewed()
-        engine.set_world(self.world)
+        engine.set_world(world)
         return engine
+
+    def _plane(self) -> World:
+        """Return the world as the engine sees it: the plane of its floors, if it has several."""
+        return self.world if self._floors is None else self._floors.plane(self.world)
+
+    def _in_plane(self, values: npt.ArrayLike, width: int, name: str) -> FloatArray:
+        """Return a table of places, with heights or without, where the engine has them; (N, width)."""
+        table = table_of(values, width, name, self._floors is not None)
+        if self._floors is None or not len(table):
+            return table[:, :width]
+        out, heights = with_heights(table, width)
+        return np.column_stack([self._floors.into(out[:, :2], heights, name), out[:, 2:]])
+
+    def _back(self, slots: IntArray) -> FloatArray:
+        """Return by how much characters are moved from the plane of the floors into the place [m]; (N, 3)."""
+        assert self._floors is not None
+        plans = self._started().plans
+        return self._floors.back(plans.steps[slots, plans.counts[slots, playing.FIRST], :2])
 
     def _renewed(self) -> LiveEngine:
         """Return an engine whose trees pass what is new in the world; all characters stop where they are."""
         before, libraries, ids = self._started(), self._libraries, self._roster.ids(None)
         before.settle()
         slots = self._roster.places(ids)
-        roots, numbers, owners = self.roots(ids), before.plans.numbers[slots], before.library_numbers(slots)
+        points, headings = before.roots(slots)
+        roots, (goals, _) = np.column_stack([points[:, :2], headings]), before.wanted(slots)
+        owners = before.library_numbers(slots)
         before.close()
         kinds = list(libraries.kinds)
         libraries.begin(self.world, special_kinds(self.world), before.time)
@@ -666,8 +713,7 @@ class LiveCrowd:
         self._log.watch = LiveWatch()
         for library in range(len(kinds)):
             rows = np.flatnonzero(owners == library)
-            goals = numbers[rows][:, [playing.GOAL_X, playing.GOAL_Y]]
-            placed = engine.add(roots[rows], goals, None, library)
+            placed = engine.add(roots[rows], goals[rows], None, library)
             for row, slot in zip(rows.tolist(), placed.tolist(), strict=True):
                 if slot >= 0:
                     self._roster.place(ids[row], slot, int(engine.plans.counts[slot, playing.LIFE]))
@@ -705,7 +751,7 @@ class LiveCrowd:
         self._look()
         slots = self._roster.places(ids)
         if len(slots):
-            engine.set_goals(slots, goals, _tolerance(tolerance))
+            engine.set_goals(slots, goals, checked_tolerance(tolerance))
             self._log.watch.begin(slots, len(engine.plans.until), self.time)
 
     def _forget(self, number: int, point: FloatArray) -> None:
@@ -720,43 +766,7 @@ class LiveCrowd:
             self._log.look(self._libraries.engine, self._held)
 
     def _check_inside(self, points: FloatArray) -> None:
-        outside = (self._clipped(points) != points).any(axis=1)
+        outside = (clipped(points, self.world) != points).any(axis=1)
         if outside.any():
             x, y = points[outside][0].tolist()
             raise LiveError(f"({x:g}, {y:g}) is out of bounds {self.world.bounds}")
-
-    def _clipped(self, points: FloatArray) -> FloatArray:
-        x0, y0, x1, y1 = self.world.bounds
-        return np.clip(points, (x0, y0), (x1, y1))
-
-
-def _table(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.size == 0:
-        return np.empty((0, width))
-    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
-        raise LiveError(f"{name} of shape {array.shape} must be finite numbers, (N, {width})")
-    return array
-
-
-def _tolerance(value: float | None) -> float | None:
-    if value is not None and not (np.isfinite(value) and value > 0.0):
-        raise LiveError(f"tolerance of {value} m; write a distance above 0")
-    return value
-
-
-def _memory(
-    out: tuple[FloatArray, FloatArray], count: int, shapes: tuple[tuple[int, ...], tuple[int, ...]]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the first rows of a caller's memory.
-
-    Raises:
-        LiveError: if it is of another shape or type, or cannot be written to.
-    """
-    for array, shape in zip(out, shapes, strict=True):
-        if array.dtype != np.float64 or array.shape[1:] != shape or len(array) < count:
-            wanted = (count, *shape)
-            raise LiveError(f"memory of {array.dtype} {array.shape}; give float64 of at least {wanted}")
-        if not array.flags.c_contiguous or not array.flags.writeable:
-            raise LiveError("memory for joints must be contiguous and writable")
-    return out[0][:count], out[1][:count]

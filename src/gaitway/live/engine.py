@@ -25,24 +25,32 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
+from gaitway.levels.links import Link
+from gaitway.live.climbing.climbing import LiveClimbing
+from gaitway.live.climbing.own_actions import ClimbingParts
+from gaitway.live.given_arrays import finite
 from gaitway.live.mixing.kinds import EngineParts
 from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.planner import LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
-from gaitway.live.playing._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
+from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
 from gaitway.live.playing._playing_kernels import LiveArrays
 from gaitway.live.playing._restore_kernels import rebuild
 from gaitway.live.playing.arrays import (
+    LEAST_TALLY,
+    SEEDS,
     LiveLibrary,
     body_extent,
     crowd_extent,
     joined_bodies,
     joined_live,
     library_of,
+    live_options,
     longer,
     no_crowd,
+    no_live,
     roomier,
 )
 from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
@@ -53,11 +61,10 @@ from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.query import Query, ask
 from gaitway.space.similar_clips import SimilarClips
 from gaitway.take.evaluation import Joints, Poses
-from gaitway.tree.building.default_moves import gaits
 from gaitway.tree.forest import Forest
+from gaitway.world.levels.floors import Floors
 from gaitway.world.world import World
 
 _FIRST_PLACES = 64
@@ -66,15 +73,6 @@ LONGEST_STEP = 600.0
 """Longest time that one call goes on by [s]; nothing can end a call before its time is up."""
 _LONGEST_PART = 0.5
 """Longest step of time that is taken at once; longer steps are taken in parts [s]."""
-_SEEDS = 1 << 30
-"""Number of seeds that kernels tell apart."""
-_TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
-          (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
-"""Directions in which characters try to go: share of the distance to the sub-goal, and angle to the left [rad]. The
-first is almost straight on: so little to the right that a lone character goes straight, and two that meet pass each
-other on the right."""
-_LEAST_TALLY = 16
-"""Least length of `LiveArrays.tally`."""
 
 
 class _LibraryPart:
@@ -110,6 +108,7 @@ class LiveEngine:
         start_time: time at which the crowd began [s].
         libraries: the libraries, by number.
         mixture: people who follow local dynamics; None where all are on clips.
+        climbing: ways over floors; None in a place with one floor.
     """
 
     def __init__(
@@ -120,6 +119,8 @@ class LiveEngine:
         *,
         seed: int = 0,
         start_time: float = 0.0,
+        floors: Floors | None = None,
+        links: tuple[Link, ...] = (),
     ) -> None:
         """Make a crowd without characters.
 
@@ -129,6 +130,8 @@ class LiveEngine:
             options: options of the characters' planning.
             seed: seed of the poses in which characters stand, and of the choice among clips.
             start_time: time at which the crowd begins [s].
+            floors: floors of the place, in whose plane the crowd is; None for a place with one floor.
+            links: links between the floors for the library.
 
         Raises:
             TreeError: if a tree is of another library, or there is none for characters that stand.
@@ -137,7 +140,7 @@ class LiveEngine:
         self.time = self.start_time = float(start_time)
         self.libraries: list[LiveLibrary] = []
         self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[_LibraryPart]()
-        self._live, self._crowd = _no_live(prepared), no_crowd(np.zeros(3))
+        self._live, self._crowd = no_live(prepared), no_crowd(np.zeros(3))
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._plan_threads = PlanningThreads(threads_for(self.options.threads))
@@ -149,15 +152,17 @@ class LiveEngine:
         self._advance: Callable[..., None] = direct(kernels.advance)
         self._gaze = LiveGaze(self.options.upper_body, seed)
         mode = self.options.dynamics
-        self.mixture = None if mode == "clips" else LiveMixture(mode, seed % _SEEDS)
-        self.add_library(prepared, forest)
+        self.mixture = None if mode == "clips" else LiveMixture(mode, seed % SEEDS)
+        self.climbing = None if floors is None else LiveClimbing(floors, self.options.radius)
+        self.add_library(prepared, forest, links)
 
-    def add_library(self, prepared: PreparedLibrary, forest: Forest) -> int:
+    def add_library(self, prepared: PreparedLibrary, forest: Forest, links: tuple[Link, ...] = ()) -> int:
         """Add a library whose characters share the world with those of the others.
 
         Args:
             prepared: the library, prepared for planning in the world of the crowd as it is or was.
             forest: trees of the library, with the costs of the prepared library.
+            links: links between the floors for the library.
 
         Returns:
             The number of the library.
@@ -170,6 +175,9 @@ class LiveEngine:
         shared = next((lib.frames for lib in self.libraries if _same_clips(lib.prepared, prepared)), None)
         body = body_arrays(prepared, self.options.radius)
         library = LiveLibrary(prepared, shared or LiveFrames(prepared), body, self.libraries)
+        self._crowd.actions[self._crowd.actions >= library.first_action] += len(prepared.table)  # flights come last
+        earlier = self._crowd.counts[:, kernels.EARLIER]
+        earlier[earlier >= library.first_action] += len(prepared.table)
         trees = sum(part.planner.tree_count for part in self._parts)
         planner = LivePlanner(library, forest, self.options, self.time, self._plan_threads, trees)
         if world is not prepared.fields.world:
@@ -178,8 +186,10 @@ class LiveEngine:
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
         library.extent = body_extent(body, used, still)
         self.libraries.append(library)
-        part = _LibraryPart(library, planner, _options(prepared, self.options, self._seed))
+        part = _LibraryPart(library, planner, live_options(prepared, self.options, self._seed))
         self._parts.append(part)
+        if self.climbing is not None:
+            self.climbing.add_library(self.libraries, links, planner)
         self._join()
         planner.warm_up(self._body, self._crowd_handle, part.live)
         if self.mixture is not None:
@@ -258,7 +268,7 @@ class LiveEngine:
             were removed are used again.
         """
         self.settle()
-        poses, aims = _finite(starts, 3, "starts"), _finite(goals, 2, "goals")
+        poses, aims = finite(starts, 3, "starts"), finite(goals, 2, "goals")
         if len(poses) != len(aims):
             raise TreeError(f"{len(poses)} starts and {len(aims)} goals; give one goal for each")
         places = len(self._crowd.until)
@@ -306,7 +316,7 @@ class LiveEngine:
             tolerance: distance from a goal that is near enough [m].
         """
         self.settle()
-        who, aims = self._checked(characters), _finite(goals, 2, "goals")
+        who, aims = self._checked(characters), finite(goals, 2, "goals")
         if len(who) != len(aims):
             raise TreeError(f"{len(who)} characters and {len(aims)} goals; give one goal for each")
         self._aim(who, aims, tolerance)
@@ -320,9 +330,10 @@ class LiveEngine:
         self.settle()
         for part in self._parts:
             part.planner.enter(world, self.time)
+        if self.climbing is not None:
+            self.climbing.enter([part.planner for part in self._parts], self.time)
         who = self.characters
-        numbers = self._crowd.numbers[who]
-        self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
+        self._aim(who, *self.wanted(who))
         for part in self._parts:
             part.planner.hasten(self._body, self._crowd_handle, part.live)
         if self.mixture is not None:
@@ -356,6 +367,8 @@ class LiveEngine:
                         looker(self.time, lives, turns)
             for some in self._parts:
                 some.planner.look_ahead(self.time)
+            if self.climbing is not None:
+                self.climbing.step(self._climbing_parts(), self._relaid)
             self._advancing = 1e3 * (clock.perf_counter() - began)
             self._pending = self._thread.submit(self._plan)
 
@@ -459,6 +472,13 @@ class LiveEngine:
             [part.planner for part in self._parts], [part.live for part in self._parts], self.world, self.time,
         )  # fmt: skip
 
+    def _climbing_parts(self) -> ClimbingParts:
+        """Return what those who climb see of the engine."""
+        return ClimbingParts(
+            self._body, self._crowd_handle, [part.live for part in self._parts], self.libraries,
+            [part.planner for part in self._parts], self._joins.bases, self.time,
+        )  # fmt: skip
+
     def _layers(self) -> LiveLayers | None:
         """Return what turns joints now besides clips: gaze and arms, and joins of clips."""
         return self._joins.layers(self._crowd, self._live, self.time, self._gaze.layers(self.time))
@@ -496,7 +516,9 @@ class LiveEngine:
         rows = np.empty((count - first, 5))
         rows[:, :2] = crowd.steps[who, first:count, :2]
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
-        rows[:, 4] = crowd.actions[who, first:count] - library.first_action
+        rows[:, 4] = self._joins.bases[crowd.actions[who, first:count]] - library.first_action
+        if self.climbing is not None:  # without the steps that only reserve ground on another floor
+            rows = rows[np.append(np.diff(rows[:, 3]) != 0.0, True)]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
         end = rows[-1, 3] + float(library.body.durations[int(rows[-1, 4])])
         steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips, prepared.speeds)
@@ -513,7 +535,7 @@ class LiveEngine:
         """Return the names of the behaviours that characters are in."""
         self.settle()
         who = self._asked(characters)
-        actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]].astype(np.int64)
+        actions = self._joins.bases[self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]]
         owners = library_of(self.libraries, actions).tolist()
         libraries = [self.libraries[number] for number in owners]
         return tuple(
@@ -523,9 +545,14 @@ class LiveEngine:
 
     def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
         """Return the goals of characters: x, y [m]; (N, 2)."""
-        who = self._asked(characters)
-        out: FloatArray = self._crowd.numbers[who][:, [kernels.GOAL_X, kernels.GOAL_Y]]
-        return out
+        return self.wanted(self._asked(characters))[0]
+
+    def wanted(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the goals of characters [m] (N, 2), and the distances from them that are near enough [m] (N,)."""
+        if self.climbing is not None:
+            return self.climbing.wanted(who)
+        numbers = self._crowd.numbers[who]
+        return numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE]
 
     def library_numbers(self, characters: IntArray) -> IntArray:
         """Return the numbers of the libraries of characters; (N,)."""
@@ -577,6 +604,8 @@ class LiveEngine:
         if self.mixture is not None:
             values["mixture"], arrays = self.mixture.state()
             mixed = {f"mixture_{name}": array for name, array in arrays.items()}
+        if self.climbing is not None:
+            values["climbing"], mixed = self.climbing.state()
         routes = {f"routes_{k}": part.planner.routes.lengths.copy() for k, part in enumerate(self._parts)}
         return LiveState(values, crowd_arrays(self._crowd) | routes | mixed
                          | {"tally": self._live.tally.copy(), "gaze": self._gaze.state.copy()})  # fmt: skip
@@ -602,7 +631,14 @@ class LiveEngine:
             part.planner.enter(unchanged, time)
             part.planner.restore(saved, arrays[f"routes_{k}"])
         routes = [len(part.planner.routes.lengths) for part in self._parts]
-        check_crowd(arrays, self.libraries, routes, time)
+        if (self.climbing is None) != ("climbing" not in values):
+            raise ValueError("the state is of a place with other floors")
+        checked = arrays
+        if self.climbing is not None:
+            self.climbing.restore(self.libraries, values["climbing"], arrays)
+            self._relaid()
+            checked = self.climbing.checked(self.libraries, arrays, self._joins.bases)
+        check_crowd(checked, self.libraries, routes, time)
         self._rng.bit_generator.state = values["rng"]
         self.time, self.start_time = time, start
         self._crowd, self._live = no_crowd(self._crowd.extent), self._live._replace(table=np.zeros((0, 12)))
@@ -632,6 +668,11 @@ class LiveEngine:
 
     def _aim(self, who: IntArray, goals: FloatArray, tolerance: float | FloatArray | None) -> None:
         counts, numbers = self._crowd.counts, self._crowd.numbers
+        counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
+        if self.climbing is not None:
+            self.climbing.keep_boarded(self.libraries, self._crowd, who)
+            near = np.broadcast_to(self.options.tolerance if tolerance is None else tolerance, len(who))
+            goals, tolerance = self.climbing.aim(self._climbing_parts(), who, goals, near)
         numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
@@ -648,7 +689,6 @@ class LiveEngine:
             counts[who, column] = 0
         counts[who, kernels.SOUGHT] = kernels.FRESH
         numbers[who, kernels.LEFT] = np.inf
-        counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
         if self.mixture is not None:
             self.mixture.aim(self._mixed_parts(), who)
 
@@ -698,8 +738,10 @@ class LiveEngine:
         """Tell watchers of the steps that began."""
         count = int(self._live.tally[kernels.LOGGED])
         if count:
+            log = self._live.log[:count].copy()
+            log = log if self.climbing is None else self.climbing.logged(self.libraries, log)
             for watcher in self._watchers:
-                watcher(self._live.log[:count].copy())
+                watcher(log)
         self._live.tally[kernels.LOGGED] = 0
 
     def _join(self) -> None:
@@ -708,10 +750,25 @@ class LiveEngine:
         self._body, extent = ArrayHandle(body), crowd_extent(self.libraries)
         self._crowd = self._crowd._replace(extent=extent)
         trees = sum(part.planner.tree_count for part in self._parts)
-        tally = longer(self._live.tally, max(_LEAST_TALLY, kernels.CURSOR + trees))
+        tally = longer(self._live.tally, max(LEAST_TALLY, kernels.CURSOR + trees))
         self._live = joined_live(self._live._replace(tally=tally), self.libraries)
         self._joins = LiveJoins(self.libraries)
+        if self.climbing is not None:
+            self._relaid()
         self._reserve(max(len(self._crowd.until), _FIRST_PLACES))
+
+    def _relaid(self) -> ClimbingParts:
+        """Lay the arrays anew with the flights that are played now; return what those who climb see of them."""
+        assert self.climbing is not None
+        body, live, bases = self.climbing.own.extended(self.libraries, self._body.value, self._live)
+        self._live, self._joins.bases = live, bases
+        self._body = ArrayHandle(body)
+        own = body.around[self.libraries[-1].end_action :, 2].max(initial=0.0)
+        self._crowd.extent[WIDEST] = max(crowd_extent(self.libraries)[WIDEST], own)
+        self._live_handle = ArrayHandle(self._live)
+        for part in self._parts:
+            part.live = ArrayHandle(self._live._replace(options=part.options))
+        return self._climbing_parts()
 
     def _reserve(self, places: int) -> None:
         """Allocate memory for a number of characters."""
@@ -721,6 +778,8 @@ class LiveEngine:
         self._live.table[:, 11] = -1.0
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._gaze.reserve(places, self.libraries)
+        if self.climbing is not None:
+            self.climbing.reserve(places)
         if self.mixture is not None:
             self.mixture.reserve(places)
         for part in self._parts:
@@ -738,31 +797,3 @@ def _headings(turns: FloatArray, forward: FloatArray) -> FloatArray:
     ahead = rotations.rotate(turns, forward)
     out: FloatArray = np.arctan2(ahead[:, 1], ahead[:, 0])
     return out
-
-
-def _options(prepared: PreparedLibrary, options: LiveOptions, seed: int) -> FloatArray:
-    """Return the numbers of `LiveArrays.options` for a library."""
-    ways = gaits(prepared.table)
-    per_metre = ways[0].per_metre if ways else prepared.actions.per_metre
-    numbers = (
-        options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS,
-        SimilarClips.of(prepared.table).shift,
-    )  # fmt: skip
-    return np.array(numbers, dtype=np.float64)
-
-
-def _no_live(prepared: PreparedLibrary) -> LiveArrays:
-    """Return what kernels need besides plans, without libraries and characters yet."""
-    ask(prepared.actions, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
-    return LiveArrays(
-        options=np.zeros(8), query=prepared.actions.query.value.copy(), turns=np.array(_TURNS),
-        tally=np.zeros(_LEAST_TALLY, np.int64), table=np.zeros((0, 12)), rows=np.zeros((0, 0), np.int64),
-        clips=np.zeros((0, 5)), spans=np.zeros((0, 4), np.int64), members=np.zeros(0, np.int64), log=np.zeros((0, 7)),
-    )  # fmt: skip
-
-
-def _finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
-        raise TreeError(f"{name} of shape {array.shape} must be finite numbers, (N, {width})")
-    return array

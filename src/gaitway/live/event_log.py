@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 
+import numpy as np
+
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.live.blocking import Blocker, blocker_of
+from gaitway.live.climbing.places import CrowdFloors
 from gaitway.live.engine import LiveEngine
 from gaitway.live.events import Arrived, Blocked, Hindered, LiveEvent, LiveWatch, Refused, Removed, Stuck
 from gaitway.live.live_world import LiveWorld
@@ -27,11 +30,11 @@ class EventLog:
         unseen: whether a step was begun whose events were not looked for yet.
     """
 
-    def __init__(self, roster: Roster, world: LiveWorld) -> None:
-        """Make an empty log of characters of a roster in a world."""
+    def __init__(self, roster: Roster, world: LiveWorld, floors: CrowdFloors | None = None) -> None:
+        """Make an empty log of characters of a roster in a world, and on its floors if it has several."""
         self.watch = LiveWatch()
         self.unseen = False
-        self._roster, self._world = roster, world
+        self._roster, self._world, self._floors = roster, world, floors
         self._events: deque[LiveEvent] = deque(maxlen=_MOST_EVENTS)
         self._hindered: dict[int, Blocked | Stuck] = {}
 
@@ -62,12 +65,13 @@ class EventLog:
             return
         self.unseen = False
         engine.settle()
-        seen = self.watch.look(engine.plans, [self._roster.slots[number] for number in held], engine.time)
+        later = [] if engine.climbing is None else engine.climbing.on_the_way().tolist()
+        seen = self.watch.look(engine.plans, [self._roster.slots[number] for number in held], engine.time, later)
         rest = engine.plans.steps[:, -1, :2]
         for slot in seen.arrived.tolist():
             number = self._roster.id_in(slot)
             name = self._roster.names[number]
-            self._events.append(Arrived(time=engine.time, id=number, name=name, position=_point(rest[slot])))
+            self._events.append(Arrived(time=engine.time, id=number, name=name, position=self._point(rest[slot])))
         for slot in seen.blocked.tolist():
             number = self._roster.id_in(slot)
             name = self._roster.names[number]
@@ -84,24 +88,30 @@ class EventLog:
     def log_removed(self, time: float, number: int, name: str, point: FloatArray) -> None:
         """Log that a character was taken out."""
         self._hindered.pop(number, None)
-        self._events.append(Removed(time=time, id=number, name=name, position=_point(point)))
+        self._events.append(Removed(time=time, id=number, name=name, position=self._point(point)))
 
     def _log_hindered(
         self, kind: type[Hindered], time: float, number: int, name: str, place: FloatArray, blocker: Blocker,
         **more: float,
     ) -> None:  # fmt: skip
         by = self._roster.id_in(blocker.character) if blocker.character >= 0 else -1
-        obstacle = list(self._world.obstacles)[blocker.obstacle] if blocker.obstacle >= 0 else -1
+        thing = blocker.obstacle
+        if self._floors is not None and thing >= 0:
+            thing = self._floors.thing(thing)
+        obstacle = list(self._world.obstacles)[thing] if thing >= 0 else -1
         reason = blocker.reason.replace("{who}", f"'{self._roster.names[by]}'" if by >= 0 else "a character")
         if blocker.behind:
             chain = ", ".join(f"'{self._roster.names[self._roster.id_in(one)]}'" for one in blocker.behind[:_NAMED])
             reason += f", and {chain} in the way of that one"
-        event = kind(time=time, id=number, name=name, position=_point(place), reason=reason, by=by,
+        event = kind(time=time, id=number, name=name, position=self._point(place), reason=reason, by=by,
                      obstacle=obstacle, **more)  # fmt: skip
         self._events.append(event)
         if isinstance(event, Stuck) or (isinstance(event, Blocked) and number not in self._hindered):
             self._hindered[number] = event
 
-
-def _point(place: FloatArray) -> tuple[float, float]:
-    return float(place[0]), float(place[1])
+    def _point(self, place: FloatArray) -> tuple[float, float]:
+        x, y = (float(value) for value in place[:2])
+        if self._floors is not None:
+            dx, dy, _ = self._floors.back(np.array([[x, y]]))[0].tolist()
+            return x + dx, y + dy
+        return x, y

@@ -111,8 +111,15 @@ class LiveWatch:
         out: BoolArray = self.table[slots, np.array(columns, np.int64)] > 0.0
         return out
 
-    def look(self, plans: CrowdArrays, held: list[int], now: float) -> Seen:
-        """Return what happened in a step whose planning is done; characters that are held are left out."""
+    def look(self, plans: CrowdArrays, held: list[int], now: float, later: Sequence[int] = ()) -> Seen:
+        """Return what happened in a step whose planning is done.
+
+        Args:
+            plans: the characters.
+            held: characters that are left out.
+            now: time now [s].
+            later: characters that have not arrived when they rest, since they go on from there.
+        """
         if len(self.table) < len(plans.until):
             self.table = longer(self.table, len(plans.until))
         table, counts, left = self.table, plans.counts, plans.numbers[:, playing.LEFT]
@@ -128,6 +135,7 @@ class LiveWatch:
         waits = going & (fails >= _BLOCKED_AFTER) & (counts[:, playing.COUNT] == 1)
         blocked = waits & (table[:, _TOLD_BLOCKED] == 0.0)
         stuck = going & (now - table[:, _SINCE] >= STUCK_AFTER) & (table[:, _TOLD_STUCK] == 0.0)
+        arrived[list(later)] = False
         arrived[held] = blocked[held] = stuck[held] = False
         table[arrived, _WAITS], table[blocked, _TOLD_BLOCKED], table[stuck, _TOLD_STUCK] = 0.0, 1.0, 1.0
         slots = np.flatnonzero(stuck)

@@ -12,7 +12,9 @@ import numpy as np
 
 from gaitway.core.errors import LiveError
 from gaitway.core.suggest import did_you_mean
+from gaitway.levels.links import LevelLibrary, Link, level_library
 from gaitway.library.behavior import Library
+from gaitway.live.climbing.places import CrowdFloors
 from gaitway.live.engine import LiveEngine
 from gaitway.live.options import LiveOptions
 from gaitway.live.planning.forest import live_forest
@@ -61,6 +63,7 @@ class CrowdLibraries:
         start_time: float,
         loaded: Mapping[LibraryRef, Library],
         begun: Callable[[LiveEngine], None],
+        floors: CrowdFloors | None = None,
     ) -> None:
         """Prepare the libraries of a crowd; none is loaded yet.
 
@@ -72,7 +75,9 @@ class CrowdLibraries:
             start_time: time at which the engine begins [s].
             loaded: libraries that are loaded already.
             begun: called with each new engine.
+            floors: floors of the world, if it has several.
         """
+        self._floors, self._level = floors, dict[LibraryRef, LevelLibrary]()
         self._plan, self._options, self._seed, self._begun = plan, options, seed, begun
         self.names: dict[str, LibraryRef] = {}
         self.loaded = dict(loaded)
@@ -83,7 +88,11 @@ class CrowdLibraries:
         self.base, self.special, self._start_time = base, tuple(special), start_time
         self.kinds: list[LibraryKind] = []
         self.engine: LiveEngine | None = None
-        self._context = planning_context(base, self.loaded)
+        if self._floors is None:
+            self._context = planning_context(base, self.loaded)
+        else:
+            extended = {ref: one.library for ref, one in self._level.items()}
+            self._context = planning_context(self._floors.plane(base), extended)
 
     def begun_by(self, begun: Callable[[LiveEngine], None]) -> None:
         """Let another function be told of new engines."""
@@ -110,7 +119,9 @@ class CrowdLibraries:
             ref = next((ref for ref, known in self.loaded.items() if known is library), None)
             if ref is None:  # a reference that no file or cast has
                 ref = LibraryRef(library.name, seed=min([0, *(known.seed for known in self.loaded)]) - 1)
-                self.loaded[ref] = self._context.libraries[ref] = library
+                self.loaded[ref] = library
+                if self._floors is None:
+                    self._context.libraries[ref] = library
         else:
             ref = library if isinstance(library, LibraryRef) else library_ref(library)
         found = next((name for name, known in self.names.items() if known == ref), None)
@@ -166,7 +177,9 @@ class CrowdLibraries:
             return [speed] * len(ids)
         ref = self.names[name]
         if ref not in self.loaded:
-            self.loaded[ref] = self._context.libraries[ref] = ref.load()
+            self.loaded[ref] = ref.load()
+            if self._floors is None:
+                self._context.libraries[ref] = self.loaded[ref]
         gait, _ = own_pace(self.loaded[ref], SPEEDS[speed])
         if not isinstance(gait, float) or gait == SPEEDS[speed]:
             return [speed] * len(ids)
@@ -184,16 +197,34 @@ class CrowdLibraries:
             plan=self._plan,
             speed=kind.speed,
         )
+        links = self._links(kind.ref)
         prepared = self._context.prepared(who)
-        self.loaded[kind.ref] = self._context.libraries[kind.ref]
+        if self._floors is None:
+            self.loaded[kind.ref] = self._context.libraries[kind.ref]
         passed = tuple(special for special in self.special if special in prepared.table.kinds)
         forest = live_forest(prepared.table, passed, time_weight=prepared.time_weight)
         if self.engine is None:
-            self.engine = LiveEngine(prepared, forest, self._options, seed=self._seed, start_time=self._start_time)
+            floors = None if self._floors is None else self._floors.floors
+            self.engine = LiveEngine(
+                prepared, forest, self._options, seed=self._seed, start_time=self._start_time, floors=floors,
+                links=links,
+            )  # fmt: skip
             self._begun(self.engine)
         else:
-            self.engine.add_library(prepared, forest)
+            self.engine.add_library(prepared, forest, links)
         self.kinds.append(kind)
+
+    def _links(self, ref: LibraryRef) -> tuple[Link, ...]:
+        """Return the stairs between floors for a library, which gets clips for them."""
+        if self._floors is None:
+            return ()
+        if ref not in self._level:
+            if ref not in self.loaded:
+                self.loaded[ref] = ref.load()
+            self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
+        self._context.libraries[ref] = self._level[ref].library
+        # run-ups to blocks are bent more here than in plans, and toes sink into the ground
+        return tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
 
     def state(self) -> dict[str, Any]:
         """Return all that `restore` needs besides the base world, as plain values."""
@@ -244,4 +275,4 @@ def special_kinds(world: World) -> tuple[str, ...]:
 
 def neutral(library: LibraryRef) -> LibraryRef:
     """Return a library in its neutral manner: live characters that differ in manner alone share one library."""
-    return LibraryRef(library.cast, file=library.file)
+    return LibraryRef(library.cast, file=library.file, size=library.size)

@@ -57,10 +57,11 @@ def live(
         return crowd
     loaded = scene if isinstance(scene, Scene) else load_scene(scene)
     upstairs = next((c for c in loaded.characters if {c.start_floor, c.goal_floor} - {None, GROUND}), None)
-    if upstairs is not None:
+    known = options or LiveOptions()
+    if upstairs is not None and known.dynamics != "clips":
         raise LiveError(
-            f"'{upstairs.name}' starts or ends on a floor above the ground; live crowds walk on the ground alone, so "
-            "use `gaitway plan` for this scene"
+            f"'{upstairs.name}' starts or ends on a floor above the ground; dynamics '{known.dynamics}' knows one "
+            "floor, so write 'clips' for this scene"
         )
     crowd = LiveCrowd(
         loaded.world,
@@ -80,8 +81,8 @@ def live(
             crowd.add_library(LibraryRef())
         for ref, characters in groups.items():
             crowd.add_many(
-                [c.start for c in characters],
-                [c.goal for c in characters],
+                [(*c.start, *crowd.on_floor(*c.start[:2], c.start_floor)[2:]) for c in characters],
+                [crowd.on_floor(*c.goal, c.goal_floor) for c in characters],
                 names=[c.name for c in characters],
                 library=ref if library is None else library,
             )

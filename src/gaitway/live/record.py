@@ -13,6 +13,8 @@ from gaitway._version import __version__
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
+from gaitway.live.climbing.flights import PARTS, LiveFlight
+from gaitway.live.climbing.places import CrowdFloors
 from gaitway.live.engine import LiveEngine
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.playing._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
@@ -40,7 +42,11 @@ class LiveRecord:
     """The steps that the characters of a crowd began in the last minutes. This class is **mutable**."""
 
     def __init__(
-        self, crowd: LiveEngine, minutes: float = MINUTES, name: Callable[[int, int], str] | None = None
+        self,
+        crowd: LiveEngine,
+        minutes: float = MINUTES,
+        name: Callable[[int, int], str] | None = None,
+        floors: CrowdFloors | None = None,
     ) -> None:
         """Record from now on; characters that are there already are taken to stand until their next steps.
 
@@ -49,10 +55,11 @@ class LiveRecord:
             minutes: length of the record [min].
             name: returns the name of a character, given its number and how many have had it; None for the name of its
                 library and its number.
+            floors: floors of the place, if it has several.
         """
         if not (np.isfinite(minutes) and minutes > 0.0):
             raise TakeError(f"record of {minutes} minutes; write a time above 0")
-        self._crowd, self._seconds, self._name = crowd, 60.0 * minutes, name
+        self._crowd, self._seconds, self._name, self._floors = crowd, 60.0 * minutes, name, floors
         self._chunks: deque[FloatArray] = deque()
         self._looks = RecordedLooks(self._seconds)
         if crowd.mixture is not None:
@@ -94,7 +101,8 @@ class LiveRecord:
         tracks = [track for _, track in found if track is not None]
         people = [(int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])) for part, track in found if track is not None]
         told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
-        take = follow_ground(mend_joins(assemble(tracks, fps, told)), self._crowd.world)
+        world = self._crowd.world if self._floors is None else self._floors.floors.world
+        take = follow_ground(mend_joins(assemble(tracks, fps, told)), world)
         return self._with_looks(take, people, begin)
 
     def _with_looks(self, take: Take, people: Sequence[tuple[int, int]], begin: float) -> Take:
@@ -133,14 +141,14 @@ class LiveRecord:
         if (
             not np.isfinite(known).all()
             or (known[:, LOG_ACTION] < GONE).any()
-            or (known[:, LOG_ACTION] >= actions).any()
+            or not all(self._is_known(int(number), actions) for number in np.unique(known[:, LOG_ACTION]))
         ):
             raise ValueError("a record of actions that no library has")
         whole = known[:, [LOG_WHO, LOG_LIFE, LOG_ACTION]]
         if (whole != np.round(whole)).any() or (np.abs(known) > _LARGEST).any() or (known[:, :2] < 0.0).any():
             raise ValueError("a record with numbers that cannot be")
         played = known[known[:, LOG_ACTION] != GONE]
-        owners = library_of(self._crowd.libraries, played[:, LOG_ACTION].astype(np.int64))
+        owners = np.array([self._played(int(number)).library for number in played[:, LOG_ACTION]], np.int64)
         if len(np.unique(played[:, [LOG_WHO, LOG_LIFE]], axis=0)) < len(
             np.unique(np.column_stack([played[:, [LOG_WHO, LOG_LIFE]], owners]), axis=0)
         ):
@@ -152,8 +160,34 @@ class LiveRecord:
         self._chunks.append(rows)
         longest = max(float(library.body.durations.max()) for library in self._crowd.libraries)
         old = self._crowd.time - self._seconds - longest
+        if self._crowd.climbing is not None:
+            self._crowd.climbing.kept_since = old - longest
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
             self._chunks.popleft()
+
+    def _is_known(self, number: int, actions: int) -> bool:
+        """Return whether an action is one of a library, or a part of a flight that is known."""
+        climbing = self._crowd.climbing
+        if number < actions or climbing is None:
+            return number < actions
+        return (number - actions) // PARTS in climbing.orders
+
+    def _played(self, number: int, made: dict[int, LiveFlight] | None = None) -> _Played:
+        """Return what an action of the record plays; flights that were made for that are kept in `made`."""
+        libraries = self._crowd.libraries
+        if number < libraries[-1].end_action:
+            library = libraries[int(library_of(libraries, np.array([number]))[0])]
+            prepared, action = library.prepared, number - library.first_action
+            clip, speed = prepared.library.clips[prepared.table.clips[action]], float(prepared.speeds[action])
+            return _Played(library.number, clip, speed, prepared.actions.names[action])
+        assert self._crowd.climbing is not None
+        serial, k = divmod(number - libraries[-1].end_action, PARTS)
+        known = {} if made is None else made
+        if serial not in known:
+            known[serial] = self._crowd.climbing.flight(libraries, serial)
+        flight = known[serial]
+        part, prepared = flight.parts[k], libraries[flight.order.library].prepared
+        return _Played(flight.order.library, part.clip, part.speed, prepared.actions.names[part.action])
 
     def _dense(self, begin: float, fps: float) -> dict[tuple[int, int], list[tuple[float, Clip]]]:
         """Return what was shown of characters in a throng from a time on [s], as clips by number and life."""
@@ -180,13 +214,14 @@ class LiveRecord:
         steps = steps[first:]
         if not len(steps):
             return None
-        numbers = steps[:, LOG_ACTION].astype(np.int64)
-        library = self._crowd.libraries[int(library_of(self._crowd.libraries, numbers[:1])[0])]
-        prepared, actions = library.prepared, (numbers - library.first_action).tolist()
-        clips = tuple(prepared.library.clips[prepared.table.clips[a]] for a in actions)
+        made: dict[int, LiveFlight] = {}
+        played = [self._played(int(number), made) for number in steps[:, LOG_ACTION]]
+        prepared, clips = self._crowd.libraries[played[0].library].prepared, [one.clip for one in played]
+        back = np.zeros((len(steps), 3)) if self._floors is None else self._floors.back(steps[:, LOG_X : LOG_X + 2])
+        places = steps[:, LOG_X : LOG_HEADING + 1] + back * (1.0, 1.0, 0.0)
         who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
         origins = np.array([clip.planar_path()[0] for clip in clips])
-        poses = planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins))
+        poses = planar.compose(places, planar.inverse(origins))
         pieces = _pieces(steps[:, LOG_TIME], begin, stop, [(time, time + clip.duration) for time, clip in shown])
         if not pieces:
             return None
@@ -195,16 +230,25 @@ class LiveRecord:
             name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
             clips=tuple(clips[p.step] if p.step >= 0 else shown[p.shown][1] for p in pieces),
             starts=np.array([p.start - begin for p in pieces]),
-            offsets=np.array([(p.start - p.since) * (prepared.speeds[actions[p.step]] if p.step >= 0 else 1.0)
-                              for p in pieces]),
-            speeds=np.array([float(prepared.speeds[actions[p.step]]) if p.step >= 0 else 1.0 for p in pieces]),
+            offsets=np.array([(p.start - p.since) * (played[p.step].speed if p.step >= 0 else 1.0) for p in pieces]),
+            speeds=np.array([played[p.step].speed if p.step >= 0 else 1.0 for p in pieces]),
             poses=np.array([poses[p.step] if p.step >= 0 else np.zeros(3) for p in pieces]),
-            heights=np.zeros(len(pieces)),
+            heights=np.array([back[p.step, 2] if p.step >= 0 else 0.0 for p in pieces]),
             blends=np.zeros(len(pieces)),
-            behaviors=tuple(prepared.actions.names[actions[p.step]] if p.step >= 0 else THRONG for p in pieces),
+            behaviors=tuple(played[p.step].behavior if p.step >= 0 else THRONG for p in pieces),
             end=stop - begin,
             radius=self._crowd.options.radius if all(own) else None,
         )  # fmt: skip
+
+
+class _Played(NamedTuple):
+    """What a step plays."""
+
+    library: int
+    clip: Clip
+    speed: float
+    """Seconds of the clip that pass in a second."""
+    behavior: str
 
 
 class _Piece(NamedTuple):

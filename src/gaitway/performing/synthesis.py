@@ -20,6 +20,7 @@ from gaitway.performing.joins import mend_joins
 from gaitway.performing.rhythm import with_own_rhythms
 from gaitway.performing.standing import Repeat, Standing
 from gaitway.performing.terrain.ground import follow_ground
+from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan, Pose
 from gaitway.take.model import Take
 from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track
@@ -57,6 +58,8 @@ class Performer:
     """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
     height: float | None = None
     """Height of the floor on which it starts, above the terrain [m]; None for the highest ground there."""
+    ground: Sequence[GroundSpan] = ()
+    """Ground that it walks on, in a place with slopes between floors; empty for the terrain."""
     sway: float | None = None
     """Farthest that it moves from where it stopped [m]; None for as far as its clips go."""
 
@@ -102,7 +105,8 @@ def plans_to_take(
     take = assemble(tracks, fps, told)
     if rhythm is not None and not world.movers:
         take = with_own_rhythms(take, seed=rhythm, who=alive)
-    return follow_ground(mend_joins(take), world)
+    spans = {performer.name: performer.ground for performer in performers if performer.ground}
+    return follow_ground(mend_joins(take), world, spans)
 
 
 @dataclass(eq=False)

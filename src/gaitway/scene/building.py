@@ -19,6 +19,7 @@ from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.world_models import (
     MeshItem,
     MoverItem,
+    RampItem,
     SpecialItem,
     SpecialShapeItem,
     StairsItem,
@@ -33,6 +34,7 @@ from gaitway.world import (
     MoverPhase,
     Obstacle,
     Polygon,
+    Ramp,
     Shape,
     Sphere,
     Stairs,
@@ -164,7 +166,10 @@ def _box(item: Any) -> Box:
     return Box(item.center, item.size, item.height, math.radians(item.yaw_deg), item.bottom)
 
 
-def _special_shape(item: SpecialShapeItem | StairsItem) -> Shape:
+def _special_shape(item: SpecialShapeItem | StairsItem | RampItem) -> Shape:
+    if isinstance(item, RampItem):
+        yaw = math.radians(item.yaw_deg)
+        return Ramp((item.center[0], item.center[1]), item.length, item.width, item.height, yaw, item.bottom)
     if isinstance(item, StairsItem):
         yaw = math.radians(item.yaw_deg)
         return Stairs((item.center[0], item.center[1]), item.width, item.steps, item.rise, item.run, yaw, item.bottom)

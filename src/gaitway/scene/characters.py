@@ -28,7 +28,9 @@ class LibraryRef:
     takes: int = 1
     seed: int = 0
     file: str = ""
-    """A library file, absolute or relative to the current folder. If given, the other fields are ignored."""
+    """A library file, absolute or relative to the current folder. If given, all fields but `size` are ignored."""
+    size: float = 1.0
+    """Factor on the height of its body (`gaitway.library.size`)."""
 
     @property
     def name(self) -> str:
@@ -43,13 +45,17 @@ class LibraryRef:
         """
         if self.file:
             storage = import_module("gaitway.library.storage")
-            read: Library = storage.load_library(self.file)
-            return read
+            return self._sized(storage.load_library(self.file))
         catalog = import_module("gaitway.cast.catalog")
-        library: Library = catalog.load_cast(
-            self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors
+        return self._sized(
+            catalog.load_cast(self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors)
         )
-        return library
+
+    def _sized(self, library: Library) -> Library:
+        if self.size == 1.0:
+            return library
+        sized: Library = import_module("gaitway.library.size").sized(library, self.size)
+        return sized
 
 
 def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0) -> LibraryRef:

@@ -39,6 +39,9 @@ object of its own, so a file of one line that asks for a million of them would t
 MAX_ITEMS = 100_000
 """Largest number of entries of one list of a scene file."""
 OPPOSITE = "opposite"
+DRAWN = "drawn"
+SIZES = (0.8, 1.2)
+"""Least and greatest size of a body: those of `gaitway.library.size`, which needs NumPy; a test holds them equal."""
 SPEEDS = ("slow", "normal", "fast")
 
 
@@ -50,6 +53,16 @@ def _style(value: Any) -> Any:
         raise wrong("is not a style", form)
     check_number(value, 0, 999_999_999, form)
     return value
+
+
+def _size(value: Any) -> Any:
+    form = f"a factor on the height of the body from {SIZES[0]:g} to {SIZES[1]:g}, or {DRAWN}"
+    if isinstance(value, str):
+        if value != DRAWN:
+            raise wrong("is not a size", form)
+        return value
+    check_number(value, *SIZES, form)
+    return float(value)
 
 
 class LibraryItem(SceneItem):
@@ -71,6 +84,11 @@ class LibraryItem(SceneItem):
     ) = field("Style: neutral, style-1 to style-8, or a number that draws an individual", None, example="style-3")
     takes: int = field("Clips for each behaviour", 1, ge=1, le=100)
     seed: int = field("Seed of the differences between takes", 0, ge=0, le=2**32 - 1)
+    size: Annotated[
+        str | float,
+        BeforeValidator(_size),
+        WithJsonSchema({"anyOf": [{"const": DRAWN}, {"type": "number", "minimum": SIZES[0], "maximum": SIZES[1]}]}),
+    ] = field("Factor on the height of the body, or `drawn`: everybody's own, as adults differ", 1.0, example=DRAWN)
 
     @model_validator(mode="before")
     @classmethod
@@ -83,7 +101,7 @@ class LibraryItem(SceneItem):
 
     @model_validator(mode="after")
     def _file_or_cast(self) -> LibraryItem:
-        if self.file is not None and (more := self.model_fields_set - {"file"}):
+        if self.file is not None and (more := self.model_fields_set - {"file", "size"}):
             raise wrong(f"has a file and {sorted(more)[0]}", "either a file or a cast with style, takes and seed")
         return self
 

@@ -176,9 +176,11 @@ def with_library(scene: Scene, library: LibraryRef) -> Scene:
         SceneError: If the scene is not valid with that library.
     """
     if library.file:
-        item = LibraryItem(file=library.file)
+        item = LibraryItem(file=library.file, size=library.size)
     else:
-        item = LibraryItem(cast=library.cast, style=library.style, takes=library.takes, seed=library.seed)
+        item = LibraryItem(
+            cast=library.cast, style=library.style, takes=library.takes, seed=library.seed, size=library.size
+        )
     people = [character.model_copy(update={"library": None}) for character in scene.source.characters]
     source = scene.source.model_copy(update={"library": item, "characters": tuple(people)})
     return build_scene(source, scene.folder, scene.path)

@@ -79,7 +79,7 @@ def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Seq
         origins: The entry that each of its obstacles comes from, then that of each mover.
         libraries: References to the libraries of all characters.
     """
-    floors = {*LEVEL_KINDS, "stairs"} if has_levels(world) else set[str]()
+    floors = {*LEVEL_KINDS, "stairs", "box", "climb"} if has_levels(world) else set[str]()
     things = [(obstacle, origin) for obstacle, origin in _things(world, origins) if obstacle.special]
     things = [(obstacle, origin) for obstacle, origin in things if obstacle.kind not in floors]
     if not things:

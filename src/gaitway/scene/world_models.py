@@ -153,6 +153,17 @@ class StairsItem(SceneItem):
     bottom: float = bottom_field()
 
 
+class RampItem(SceneItem):
+    """An even slope between two floors."""
+
+    center: Point = field("Middle of its floor plan", unit="m", example=[5, 5])
+    length: float = length_field("Length of its floor plan, in the direction in which it rises", example=8)
+    width: float = length_field("Width of the ramp", example=2)
+    height: float = length_field("Height of its upper end over its lower one", example=1.2)
+    yaw_deg: float = turn_field("Direction in which it rises")
+    bottom: float = bottom_field()
+
+
 class SpecialShapeItem(SceneItem):
     """The shape of a special obstacle: a box (center, size) or an outline (points)."""
 
@@ -191,19 +202,20 @@ class SpecialItem(SceneItem):
     __pydantic_extra__: dict[str, SpecialShapeItem] = Field(init=False)
 
     stairs: StairsItem | None = None
+    ramp: RampItem | None = None
     name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#c03030")
 
     @property
-    def kinds(self) -> dict[str, SpecialShapeItem | StairsItem]:
+    def kinds(self) -> dict[str, SpecialShapeItem | StairsItem | RampItem]:
         """Shapes by kind; a valid item has exactly one."""
-        out: dict[str, SpecialShapeItem | StairsItem] = dict(self.__pydantic_extra__)
-        return out if self.stairs is None else {"stairs": self.stairs, **out}
+        own: dict[str, StairsItem | RampItem | None] = {"stairs": self.stairs, "ramp": self.ramp}
+        return {**{kind: item for kind, item in own.items() if item is not None}, **self.__pydantic_extra__}
 
     @model_validator(mode="after")
     def _one_kind(self) -> SpecialItem:
         kinds = list(self.kinds)
-        form = "one of jump, duck, crawl, climb, box, stairs, passable or another kind"
+        form = "one of jump, duck, crawl, climb, box, stairs, ramp, platform, bridge, passable or another kind"
         if len(kinds) != 1:
             raise wrong(f"has both {shown(kinds[0])} and {shown(kinds[1])}" if kinds else "has no kind", form)
         kind = kinds[0]

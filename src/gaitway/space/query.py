@@ -19,7 +19,7 @@ NO_TRAFFIC = ArrayHandle(no_traffic())
 """Traffic of an empty world, for kernels."""
 OTHER_PART = "the goal lies in another part of free space, which cannot be reached from the start"
 """Reason why there is no plan."""
-_CLOSE = 0.08
+CLOSE = 0.08
 """How much nearer to obstacles than during a plan a character may stand at the start [m]."""
 
 
@@ -67,6 +67,8 @@ class Query:
     """Most time that the search may take [s]."""
     crowded: float = 0.0
     """How much nearer than usual other characters may be near the start [m]."""
+    close: float = CLOSE
+    """How much nearer to obstacles than during a plan the character may be at the start [m]."""
     coarse: float = 1.0
     """How many times larger than usual the bins are in which states count as the same: a plan is found sooner, or
     missed."""
@@ -95,7 +97,7 @@ def ask(actions: PreparedActions, query: Query, weight: float = 1.0, bound: floa
     leeway = math.tau if turned is None else query.heading_tolerance
     actions.ask(
         x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
-        query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
+        query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, query.close, query.crowded,
         1.0 / (actions.bins[0] * query.coarse), max(round(actions.bins[1] / math.sqrt(query.coarse)), 1),
         -1.0 if query.followed_by is None else actions.table.index(query.followed_by),
     )  # fmt: skip

@@ -63,7 +63,7 @@ class Traffic:
 
     def __init__(
         self, kinds: Sequence[str] = (), *, terrain: Terrain | None = None, band: Band = BODY_BAND,
-        horizon: float = _HORIZON,
+        horizon: float = _HORIZON, mirrors: npt.ArrayLike = (),
     ) -> None:  # fmt: skip
         """Begin without any owner.
 
@@ -72,7 +72,10 @@ class Traffic:
             terrain: the ground; None is level at height 0.
             band: heights over the ground [m] between which a mover blocks.
             horizon: time up to which the paths of movers are first computed [s].
+            mirrors: ground that is in the plane twice: xmin, ymin, xmax, ymax, and how far the other lies from it [m];
+                whoever is on one is on the other too; (M, 6).
         """
+        self._mirrors = np.asarray(mirrors, dtype=np.float64).reshape(-1, 6)
         self.names: list[str] = []
         self.kinds = tuple(kinds)
         self.horizon = int(end_slot(horizon))
@@ -209,6 +212,7 @@ class Traffic:
             self._add(owner, swept)
 
     def _add(self, owner: int, swept: Swept) -> None:
+        swept = swept if not len(self._mirrors) else _mirrored(swept, self._mirrors)
         groups, discs, chunks = self._counts
         new = (groups + len(swept.around), discs + len(swept.discs))
         self._around, self._groups = _roomy(self._around, new[0]), _roomy(self._groups, new[0])
@@ -293,6 +297,25 @@ class Traffic:
         self._keys: IntArray = np.full(size, -1, dtype=np.int64)
         self._heads = np.full(size, -1, dtype=np.int32)
         self._state: IntArray = np.zeros(2, dtype=np.int64)
+
+
+def _mirrored(swept: Swept, mirrors: FloatArray) -> Swept:
+    """Return something swept, with what of it is on ground that is in the plane twice (M, 6) on both."""
+    (x, y, r), parts = swept.around.T, [swept]
+    for x0, y0, x1, y1, dx, dy in mirrors.tolist():
+        near = np.flatnonzero((x + r >= x0) & (x - r <= x1) & (y + r >= y0) & (y - r <= y1))
+        if len(near):
+            sizes = np.diff(swept.starts)[near]
+            ends = np.cumsum(sizes)
+            which = np.repeat(swept.starts[near] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+            move = np.array([dx, dy, 0.0])
+            starts = np.concatenate([[0], ends])
+            parts.append(
+                Swept(
+                    swept.around[near] + move, swept.discs[which] + move, starts, swept.slots[near], swept.kinds[near]
+                )
+            )
+    return swept if len(parts) == 1 else Swept.joined(parts)
 
 
 def _view(array: npt.NDArray[Any]) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gaitway.core.errors import LiveError, StudioError
 from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, Stuck
+from gaitway.live.libraries import neutral
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioRoute, StudioTrouble
@@ -25,6 +26,8 @@ _AGAIN = 1.0
 """Time between attempts to put characters in for which there was no room [s]."""
 _RENEWED = 0.3
 """Time between new goals of a character that is driven [s]."""
+Spot = tuple[float, ...]
+"""A place: x, y, and in a place with several floors a height [m]."""
 _NOBODY: Mapping[str, Pose] = MappingProxyType({})
 _NOTHING: Mapping[str, Place] = MappingProxyType({})
 
@@ -45,9 +48,9 @@ class LivePlay:
             say: called with what is being done.
         """
         self._say = say or (lambda text: None)
-        self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
+        self._ends: dict[str, tuple[Spot, Spot]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
-        self._asked: dict[str, tuple[float, float]] = {}
+        self._asked: dict[str, Spot] = {}
         self._gone: Mapping[str, Pose] = {}
         self._back: dict[str, Pose] = {}
         self._outside: list[Character] = []
@@ -56,7 +59,7 @@ class LivePlay:
         # who is to be planned as a throng also lives as one
         options = LiveOptions(dynamics="mixed" if scene.plan.planner == "crowd" else "clips")
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=scene.seed, options=options)
-        for library in dict.fromkeys(_plain(c.library) for c in scene.characters) or (LibraryRef(),):
+        for library in dict.fromkeys(neutral(c.library) for c in scene.characters) or (LibraryRef(),):
             self._say(f"preparing {library.name}")
             self.crowd.add_library(library)
         self.left_out = self.enter(scene)
@@ -95,11 +98,15 @@ class LivePlay:
         self.remove([name for name in self.crowd.names if name not in wanted])
         self._back |= {name: pose for name, pose in self._gone.items() if name not in gone}
         self._gone = gone
-        asked = {name: orders.get(name, c.goal) for name, c in wanted.items()}
+        asked = {
+            name: self._ordered(name, c, orders[name]) if name in orders else self._spot(c.goal, c.goal_floor)
+            for name, c in wanted.items()
+        }
         changed = [name for name in wanted if name in self.crowd and self._asked.get(name) != asked[name]]
         for name in (name for name in wanted if name not in self.crowd or name in changed):
-            place, character = orders.get(name), wanted[name]
-            self._ends[name] = (character.start[:2], character.goal) if place is None else (place, place)
+            character, goal = wanted[name], asked[name]
+            start = self._spot(character.start[:2], character.start_floor)
+            self._ends[name] = (goal, goal) if name in orders else (start, goal)
             self._driven.pop(name, None)
         if changed:
             self.crowd.send(changed, [asked[name] for name in changed])
@@ -122,11 +129,12 @@ class LivePlay:
         """Send a character elsewhere; when it is there it stays."""
         self._check(name)
         try:
-            self.crowd.send(name, (x, y))
+            spot = self.crowd.on_floor_of(name, x, y)
+            self.crowd.send(name, spot)
         except LiveError as problem:
             raise StudioError(str(problem)) from None
         self._driven.pop(name, None)
-        self._ends[name], self._asked[name] = ((x, y), (x, y)), (x, y)
+        self._ends[name], self._asked[name] = (spot, spot), spot
 
     def drive(self, name: str, forward: float, turn: float) -> Place | None:
         """Let a character be driven by keys, see `events.Drive`; return where it comes to rest if it is to stop."""
@@ -203,9 +211,9 @@ class LivePlay:
     def _let_in(self) -> None:
         """Put the characters in that are outside, each if there is room where it starts."""
         self._tried = self.time
-        for library in dict.fromkeys(_plain(c.library) for c in self._outside):
-            some = [c for c in self._outside if _plain(c.library) == library]
-            places = [self._back.pop(c.name, c.start) for c in some]
+        for library in dict.fromkeys(neutral(c.library) for c in self._outside):
+            some = [c for c in self._outside if neutral(c.library) == library]
+            places = [(*self._back.pop(c.name, c.start), *self._spot(c.start[:2], c.start_floor)[2:]) for c in some]
             goals = [self._ends[c.name][1] for c in some]
             self.crowd.add_many(places, goals, names=[c.name for c in some], library=library)
         self._outside = [c for c in self._outside if c.name not in self.crowd]
@@ -229,14 +237,20 @@ class LivePlay:
                 continue
             x, y, heading = self.pose(name)
             away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
-            self.crowd.send(name, self._clipped(x + _LEAD * math.cos(away), y + _LEAD * math.sin(away)))
+            place = self._clipped(x + _LEAD * math.cos(away), y + _LEAD * math.sin(away))
+            self.crowd.send(name, self.crowd.on_floor_of(name, *place))
             self._driven[name] = (forward, turn, self.time)
+
+    def _spot(self, place: Place, floor: str | None) -> Spot:
+        """Return a place on a floor of a scene as the crowd takes it."""
+        return self.crowd.on_floor(place[0], place[1], floor)
+
+    def _ordered(self, name: str, character: Character, place: Place) -> Spot:
+        """Return where a character is sent: on the floor of its goal, if there is ground at the place."""
+        if name in self.crowd:
+            return self.crowd.on_floor_of(name, place[0], place[1])
+        return self._spot(place, character.goal_floor)
 
     def _clipped(self, x: float, y: float) -> tuple[float, float]:
         x0, y0, x1, y1 = self.crowd.world.bounds
         return min(max(x, x0), x1), min(max(y, y0), y1)
-
-
-def _plain(library: LibraryRef) -> LibraryRef:
-    """Return a library in its neutral manner: live characters that differ in manner alone share one library."""
-    return LibraryRef(library.cast, file=library.file)

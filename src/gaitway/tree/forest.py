@@ -68,6 +68,7 @@ def grow_forest(
     region: Region | None = None,
     *,
     kinds: Collection[str] = (),
+    able: Collection[str] | None = None,
     time_weight: float = TIME_WEIGHT,
     levels: int = LEVELS,
     stretch: float | None = STRETCH,
@@ -82,6 +83,7 @@ def grow_forest(
         budget: size of each tree; `NODES` unless given.
         region: region that trees must not leave; `default_moves.usual_region` unless given.
         kinds: kinds of special obstacles that are to be passed, such as "jump".
+        able: special behaviours that pass all obstacles of their kind, see `default_moves.usual_behaviors`.
         time_weight: cost of a second [m/s], as in plans.
         levels: largest number of moves one after another.
         stretch: largest cost of a path, see `diverse_tree`.
@@ -93,7 +95,7 @@ def grow_forest(
         TreeError: if no behaviour passes such obstacles, or a tree has no room.
     """
     chosen = tuple(usual_roots(table, time_weight) if roots is None else roots)
-    names = usual_behaviors(table, chosen, kinds, time_weight)
+    names = usual_behaviors(table, chosen, kinds, time_weight, able)
     where, most = region or usual_region(table, time_weight), budget or Budget(NODES)
     trees = {}
     for done, root in enumerate(chosen):

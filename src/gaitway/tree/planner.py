@@ -26,6 +26,7 @@ from gaitway.tree.region import Region
 from gaitway.tree.subgoals.chain import SubgoalChain
 from gaitway.tree.subgoals.coarse import CoarsePlanner
 from gaitway.tree.subgoals.legs import SubgoalLegs
+from gaitway.world.regions import passable, reaches_for
 
 FOUND_BY = "tree"
 """Name of trees in results."""
@@ -110,5 +111,13 @@ def scene_forest(prepared: PreparedLibrary, reach: float, nodes: int, time_weigh
     kinds = sorted({table.kinds[kind] for kind in table.kind[passing].tolist()})
     region = Region.disc(radius, cell=radius / _CELLS)
     return grow_forest(
-        table, budget=Budget(nodes), region=region, kinds=kinds, time_weight=time_weight, stretch=STRETCH
-    )
+        table, budget=Budget(nodes), region=region, kinds=kinds, able=_able(prepared), time_weight=time_weight,
+        stretch=STRETCH,
+    )  # fmt: skip
+
+
+def _able(prepared: PreparedLibrary) -> list[str]:
+    """Return the special behaviours that pass all obstacles of their kind; on hills there may be more."""
+    specials = prepared.fields.specials
+    reaches = [reach for reach in prepared.reaches if any(reaches_for(o, [reach]) for o in specials)]
+    return [r.behavior for r in reaches if all(passable(o, [r]) for o in specials if reaches_for(o, [r]))]

@@ -6,7 +6,7 @@ from gaitway.world.grid import GridSpec, Window
 from gaitway.world.height_grid import HeightGrid
 from gaitway.world.obstacle import PASSABLE, WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.occupancy import Occupancy
-from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere, Stairs
+from gaitway.world.shapes import Box, Cylinder, Polygon, Ramp, Shape, Sphere, Stairs
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import Snapshot, World
 
@@ -25,6 +25,7 @@ __all__ = [
     "Obstacle",
     "Occupancy",
     "Polygon",
+    "Ramp",
     "Shape",
     "Snapshot",
     "Sphere",

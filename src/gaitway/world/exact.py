@@ -10,7 +10,7 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
-from gaitway.world.footprint import ROUND_SEGMENTS, Footprint, core_geometry, drawn_geometry
+from gaitway.world.footprint import ROUND_SEGMENTS, Footprint, core_geometry, drawn_geometry, united
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.world import Snapshot, World
 
@@ -93,7 +93,7 @@ def free_area(
     for footprint in in_the_way(place, kinds, low, high):
         wide = footprint.grown(radius)
         blocked.append(drawn_geometry(wide.grown((outward - 1.0) * wide.radius)))
-    return room.difference(shapely.union_all(blocked))
+    return room.difference(united(blocked))
 
 
 def _counts(obstacle: Obstacle, kinds: Collection[str] | None) -> bool:

@@ -323,6 +323,72 @@ class Stairs(Shape):
         return replace(self, bottom=self.bottom + by)
 
 
+@dataclass(frozen=True)
+class Ramp(Shape):
+    """A wedge that rises evenly along its own x axis, from its bottom to its height."""
+
+    center: Point
+    """Middle of its floor plan [m]."""
+    length: float
+    """Length of its floor plan in the direction in which it rises [m]."""
+    width: float
+    height: float
+    """Height of its upper end over its lower one [m]."""
+    yaw: float = 0.0
+    """Direction in which it rises [rad]."""
+    bottom: float = 0.0
+    """Height of its lower end, and of its underside [m]."""
+
+    def __post_init__(self) -> None:
+        _check_finite("ramp", *self.center, self.yaw, self.bottom)
+        _check_positive("ramp", length=self.length, width=self.width, height=self.height)
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+        return self.bottom, self.bottom + self.height
+
+    @property
+    def slope(self) -> float:
+        """How steep it is [rad]."""
+        return math.atan2(self.height, self.length)
+
+    def surface_height(self, points: FloatArray) -> FloatArray:
+        """Return the height of its upper side [m] (...) at points (..., 2); level beyond its ends, on at its sides."""
+        away = points - np.asarray(self.center)
+        share = (away[..., 0] * math.cos(self.yaw) + away[..., 1] * math.sin(self.yaw)) / self.length + 0.5
+        return np.asarray(self.bottom + self.height * np.clip(share, 0.0, 1.0))
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return one closed mesh."""
+        x, y = 0.5 * self.length, 0.5 * self.width
+        plan = planar.transform_points(
+            (*self.center, self.yaw), np.array([[-x, -y], [x, -y], [x, y], [-x, y], [x, -y], [x, y]])
+        )
+        low, high = self.heights
+        vertices = np.column_stack([plan, [low, low, low, low, high, high]])
+        triangles = [[0, 2, 1], [0, 3, 2], [0, 4, 5], [0, 5, 3], [1, 2, 5], [1, 5, 4], [0, 1, 4], [3, 5, 2]]
+        return (TriangleMesh(vertices, np.array(triangles), closed=True),)
+
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """Return the part that reaches above `low`, as one rectangle."""
+        bottom, top = self.heights
+        if bottom >= high or top <= low or low > high:
+            return Footprint.of_rings([])
+        first = self.length * max((low - bottom) / self.height, 0.0)
+        center = _moved((*self.center, self.yaw), (0.5 * first, 0.0))
+        return Box(center, (self.length - first, self.width), 1.0, self.yaw).outline
+
+    def placed(self, pose: npt.ArrayLike) -> Ramp:
+        """Return the ramp carried by a planar move."""
+        x, y, yaw = (float(v) for v in planar.compose(pose, (*self.center, self.yaw)))
+        return replace(self, center=(x, y), yaw=yaw)
+
+    def raised(self, by: float) -> Ramp:
+        """Return the ramp lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
 def _moved(pose: npt.ArrayLike, point: Point) -> Point:
     x, y = planar.transform_points(pose, point)
     return float(x), float(y)

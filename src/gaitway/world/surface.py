@@ -12,7 +12,7 @@ import shapely
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import WorldError
 from gaitway.world.footprint import drawn_geometry
-from gaitway.world.shapes import Ball, Prism, Shape, Stairs, TriangleMesh
+from gaitway.world.shapes import Ball, Prism, Ramp, Shape, Stairs, TriangleMesh
 from gaitway.world.terrain import Terrain
 
 Surface = tuple[FloatArray, IntArray]
@@ -32,6 +32,8 @@ def surface(shape: Shape) -> Surface:
     """
     if isinstance(shape, Stairs):
         return _stairs(shape)
+    if isinstance(shape, Ramp):
+        return _ramp(shape)
     parts = [_solid(solid) for solid in shape.solids()]
     return join(parts)
 
@@ -140,6 +142,13 @@ def _stairs(stairs: Stairs) -> Surface:
     c, s = np.cos(stairs.yaw), np.sin(stairs.yaw)
     placed = np.column_stack([stairs.center[0] + c * x - s * y, stairs.center[1] + s * x + c * y, z])
     return placed, triangles[:, ::-1]  # exchanging two axes mirrors, and turning triangles round mirrors back
+
+
+def _ramp(ramp: Ramp) -> Surface:
+    """Return the faces of a ramp apart from one another, so that its edges are sharp."""
+    (mesh,) = ramp.solids()
+    assert isinstance(mesh, TriangleMesh)
+    return mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3)
 
 
 def _unit_ball() -> Surface:

@@ -89,6 +89,9 @@ class CrowdOptions:
     agility: float = 0.0
     """Greatest acceleration of people [m/s2], for bodies whose feet must follow: they do not spring aside, and walk
     backward and sideways slower than ahead. 0 for any acceleration."""
+    yield_after: float = 0.0
+    """Time without progress after which people of one side of a narrow place step back for those of the other [s]; 0
+    for never."""
     at_goal: AtGoal = "leave"
     """What people do at their goals: leave the simulation, or stand there in the way of others."""
     stuck_after: float = 5.0
@@ -124,6 +127,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "trunk_turn": (0.0, 1.5),
     "trunk_rate": (0.1, 10.0),
     "agility": (0.0, 50.0),
+    "yield_after": (0.0, 600.0),
     "stuck_after": (0.5, 600.0),
 }
 assert set(_RANGES) <= {entry.name for entry in fields(CrowdOptions)}

@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import CrowdError
-from gaitway.crowd.dynamics import _avoidance_kernels, _contact_kernels, _people_kernels, _route_kernels, starts
+from gaitway.crowd.dynamics import (
+    _avoidance_kernels,
+    _contact_kernels,
+    _people_kernels,
+    _route_kernels,
+    starts,
+    yielding,
+)
 from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepRows, X
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
@@ -70,6 +77,7 @@ class CrowdSimulation:
         self._blockers = np.empty(0, np.int64)
         self._gathered, self._holders = np.empty(0, np.bool_), np.empty(0, np.int64)
         self._led = np.empty(0, np.bool_)
+        self._yields = np.empty((0, 5))
         self._queues: list[CrowdQueue] = []
         self._step_rows = StepRows()
         self.set_place(place)
@@ -230,6 +238,7 @@ class CrowdSimulation:
             _gathered=np.zeros(count, np.bool_),
             _holders=np.full(count, -1),
             _led=np.zeros(count, np.bool_),
+            _yields=np.zeros((count, 5)),
         )
         self._plan(np.arange(first, first + count))
         return ids
@@ -388,6 +397,8 @@ class CrowdSimulation:
                 )
             held = self._held()
             self._go_around(held, wishes)
+            if self.options.yield_after > 0.0:
+                self._step_back(held, wishes, dt)
             self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1
@@ -425,6 +436,33 @@ class CrowdSimulation:
         wishes[held] = np.column_stack(
             [cosine * wish[:, 0] - sine * wish[:, 1], sine * wish[:, 0] + cosine * wish[:, 1]]
         )
+
+    def _step_back(self, held: IntArray, wishes: FloatArray, dt: float) -> None:
+        """Let people step back who press against others from two sides, see `yielding`."""
+        if math.floor((self.time + dt) / yielding.LOOK_EVERY) > math.floor(self.time / yielding.LOOK_EVERY):
+            late = held[self.time - self._mark_times[held] > self.options.yield_after]
+            late = late[self._yields[late, 0] <= self.time]
+            found = yielding.who_yields(late, self._positions[late], self._ways_ahead(late), self._mark_times[late])
+            self._yields[found.rows] = np.column_stack([self.time + found.seconds, found.centers, found.lines])
+            waits = held[self._yields[held, 0] <= self.time]
+            if len(waits) and (self._yields[:, 0] > self.time).any():
+                back = self._yields[:, 0] > self.time
+                ways = np.zeros_like(self._positions)
+                ways[back] = self._ways_ahead(np.flatnonzero(back))
+                blockers = self._blockers[waits]
+                more = yielding.who_follows(waits, self._ways_ahead(waits), blockers, back, ways)
+                self._yields[more] = self._yields[self._blockers[more]]
+        rows = np.flatnonzero((self._yields[:, 0] > self.time) & (self._modes == WALK) & self._present)
+        if len(rows):
+            centers, lines = self._yields[rows, 1:3], self._yields[rows, 3:]
+            wishes[rows] = yielding.wishes_back(self._positions[rows], self._ways_ahead(rows), centers, lines)
+            self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
+
+    def _ways_ahead(self, rows: IntArray) -> FloatArray:
+        """Return the directions in which people want to go in the end, as unit vectors; (N, 2)."""
+        goals = 0.5 * (self._goals[rows, :2] + self._goals[rows, 2:])
+        corners, counts, numbers = self._corners[rows], self._counts[rows], self._numbers[rows]
+        return yielding.ways_ahead(self._positions[rows], goals, corners, counts, numbers)
 
     def _ranks(self, held: IntArray) -> FloatArray:
         """Return the ranks of people; who stands in the way of somebody who is held up gives way; (N,)."""
@@ -687,6 +725,7 @@ _STATE = (
     "_gathered",
     "_holders",
     "_led",
+    "_yields",
 )
 """Arrays with a row for each person."""
 

@@ -13,7 +13,7 @@ from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.core.errors import CrowdError
 from gaitway.space.slopes import WALKED, steepness
 from gaitway.world.exact import footprint_distance
-from gaitway.world.footprint import Footprint
+from gaitway.world.footprint import Footprint, united
 from gaitway.world.grid import Bounds, GridSpec
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.occupancy import BODY_BAND, body_footprint
@@ -170,7 +170,7 @@ def _steep_outlines(world: World) -> list[Footprint]:
     end = np.nonzero(steep[:, :-1] & ~steep[:, 1:])[1]
     left, low = spec.origin[0] + begin * cell, spec.origin[1] + row * cell
     runs = shapely.box(left, low, spec.origin[0] + end * cell, low + cell)
-    shape = shapely.simplify(shapely.union_all(runs), 0.5 * cell)
+    shape = shapely.simplify(united(runs), 0.5 * cell)
     parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and not part.is_empty]
     return [
         Footprint.of_rings([np.array(ring.coords)[:-1] for ring in (part.exterior, *part.interiors)]) for part in parts

@@ -6,7 +6,9 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
-from gaitway.crowd.dynamics._contact_kernels import between
+from gaitway.crowd._capsule_kernels import nearest_shares, towards
+from gaitway.crowd.dynamics._contact_kernels import between, is_beyond
+from gaitway.crowd.dynamics._neighbor_kernels import hash_cell
 
 _SWEEPS = 64
 """Most sweeps in which it is found out who has to wait."""
@@ -14,40 +16,6 @@ _EASE = 2e-4
 """Depth by which bodies that are in one another already may go deeper in a step, for rounding [m]."""
 _WRONG = 0.25
 """Limbs deeper behind a wall than this are pushed no farther at once [m]."""
-
-
-@kernel(inner=True)
-def _towards(nx: float, ny: float, wx: float, wy: float) -> tuple[float, float]:
-    """Return the unit vector half way between the way out of a limb and the way from root to root."""
-    away = np.sqrt(wx * wx + wy * wy)
-    if away > 1e-6:
-        nx, ny = nx + wx / away, ny + wy / away
-    length = np.sqrt(nx * nx + ny * ny)
-    if length < 1e-6:
-        return 1.0, 0.0
-    return nx / length, ny / length
-
-
-@kernel(inner=True)
-def _nearest(uu: float, vv: float, uv: float, uw: float, vw: float) -> tuple[float, float]:
-    """Return where two segments are nearest to one another, as shares of their lengths.
-
-    Args:
-        uu: square of the length of the first.
-        vv: of the second.
-        uv: product of both.
-        uw: product of the first and the way from the beginning of the second to that of the first.
-        vw: product of the second and that way.
-    """
-    area = uu * vv - uv * uv
-    s, t = 0.0, 0.0
-    if area > 1e-9 * uu * vv:
-        s = min(max((uv * vw - vv * uw) / area, 0.0), 1.0)
-    if vv > 0.0:
-        t = min(max((uv * s + vw) / vv, 0.0), 1.0)
-    if uu > 0.0:
-        s = min(max((uv * t - uw) / uu, 0.0), 1.0)
-    return s, t
 
 
 @kernel(inner=True, shared=True)
@@ -110,7 +78,7 @@ def _parts_meet(
             vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
             wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-            s, t = _nearest(uu, vv, uv, uw, vw)
+            s, t = nearest_shares(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
             flat2 = px * px + py * py
             if flat2 + pz * pz >= wide * wide:
@@ -197,7 +165,7 @@ def part_bodies(
                 here = k > 0 and swings[i, k - 1] and not fixed[i]
                 there = m > 0 and swings[j, m - 1] and not fixed[j]
                 if here or there:  # swinging feet make room first
-                    x, y = (nx, ny) if nx * nx + ny * ny > 0.5 else _towards(nx, ny, wx, wy)
+                    x, y = (nx, ny) if nx * nx + ny * ny > 0.5 else towards(nx, ny, wx, wy)
                     part = 0.5 if here and there else 1.0
                     if here:
                         feet[i, k - 1, 0] += part * deep * x
@@ -206,7 +174,7 @@ def part_bodies(
                         feet[j, m - 1, 0] -= part * deep * x
                         feet[j, m - 1, 1] -= part * deep * y
                 share = 0.3 * deep if here or there else deep
-                x, y = _towards(nx, ny, wx, wy)
+                x, y = towards(nx, ny, wx, wy)
                 pushes[i, 0] += own * share * x
                 pushes[i, 1] += own * share * y
                 pushes[j, 0] -= (1.0 - own) * share * x
@@ -312,16 +280,10 @@ def part_from_walls(
         if fixed[i]:
             continue
         x, y = roots[i, 0], roots[i, 1]
-        column = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
-        row = min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
-        cell = column * shape[1] + row
+        cell = hash_cell(x, y, place, shape)
         for n in range(starts[cell], starts[cell + 1]):
             e = entries[n]
-            px, py = x - edges[e, 0], y - edges[e, 1]
-            along = min(max(px * edges[e, 2] + py * edges[e, 3], -edges[e, 4]), edges[e, 4])
-            px, py = px - along * edges[e, 2], py - along * edges[e, 3]
-            reach = extents[i] + edges[e, 5] + margin
-            if px * px + py * py > reach * reach:
+            if is_beyond(edges[e, 0] - x, edges[e, 1] - y, edges, e, extents[i] + margin):
                 continue
             for k in range(3):
                 worst, nx, ny = 0.0, 0.0, 0.0
@@ -378,7 +340,7 @@ def _meet(
             if mx * mx + my * my + mz * mz >= bound * bound:
                 continue
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-            s, t = _nearest(uu, vv, uv, uw, vw)
+            s, t = nearest_shares(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
             apart = px * px + py * py + pz * pz
             if apart < wide * wide:
@@ -430,7 +392,7 @@ def _may_meet(
             vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
             wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
             uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-            s, t = _nearest(uu, vv, uv, uw, vw)
+            s, t = nearest_shares(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
             if px * px + py * py + pz * pz < wide * wide:
                 return True
@@ -550,16 +512,10 @@ def depths_in_walls(
         if fixed[i]:
             continue
         x, y = roots[i, 0], roots[i, 1]
-        column = min(max(int((x - place[0]) * place[2]), 0), shape[0] - 1)
-        row = min(max(int((y - place[1]) * place[2]), 0), shape[1] - 1)
-        cell = column * shape[1] + row
+        cell = hash_cell(x, y, place, shape)
         for n in range(starts[cell], starts[cell + 1]):
             e = entries[n]
-            px, py = x - edges[e, 0], y - edges[e, 1]
-            along = min(max(px * edges[e, 2] + py * edges[e, 3], -edges[e, 4]), edges[e, 4])
-            px, py = px - along * edges[e, 2], py - along * edges[e, 3]
-            reach = extents[i] + edges[e, 5]
-            if px * px + py * py > reach * reach:
+            if is_beyond(edges[e, 0] - x, edges[e, 1] - y, edges, e, extents[i]):
                 continue
             for c in range(radii.shape[1]):
                 own = radii[bodies[i], c]

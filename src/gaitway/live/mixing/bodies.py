@@ -245,8 +245,10 @@ class ThrongBodies:
 
 def _units(turns: SingleArray) -> FloatArray:
     """Return rotations (N, J, 4) that are of length 1 in double precision, too."""
-    w, x, y, z = np.moveaxis(turns.astype(np.float64), -1, 0)
-    return np.asarray(turns / np.sqrt(w * w + x * x + y * y + z * z)[..., None])
+    out = turns.astype(np.float64)
+    w, x, y, z = (out[..., k] for k in range(4))
+    out /= np.sqrt(w * w + x * x + y * y + z * z)[..., None]
+    return out
 
 
 def leg_distance(space: LocomotionSpace, some: FloatArray, others: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from gaitway.crowd._separation_kernels import capsule_axes
+from gaitway.crowd._capsule_kernels import capsule_axes
 from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.crowd.throng_bodies import LOWER_LEG, limb_capsules
 from gaitway.live.mixing import _parting_kernels as kernels

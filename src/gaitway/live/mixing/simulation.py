@@ -25,6 +25,8 @@ _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
 _AGILITY = 2.0
 """Greatest acceleration of people [m/s2]. Bodies have to follow."""
+_YIELD_AFTER = 3.0
+"""Time without progress after which people of one side of a narrow place step back [s]."""
 MANY = 1500
 """Least number of people from which on several threads are worth it."""
 _HELD_BACK = 0.1
@@ -49,7 +51,14 @@ class LiveSimulation(CrowdSimulation):
         """Prepare a world without people, at a time [s]."""
         super().__init__(
             world,
-            CrowdOptions(body=BODY, at_goal="stand", sweeps=_SWEEPS, trunk_rate=_TRUNK_RATE, agility=_AGILITY),
+            CrowdOptions(
+                body=BODY,
+                at_goal="stand",
+                sweeps=_SWEEPS,
+                trunk_rate=_TRUNK_RATE,
+                agility=_AGILITY,
+                yield_after=_YIELD_AFTER,
+            ),
             seed,
         )
         self.time = time
@@ -113,6 +122,7 @@ class LiveSimulation(CrowdSimulation):
             _corners=np.zeros((count, MOST_CORNERS, 2)), _counts=np.zeros(count), _numbers=np.zeros(count),
             _marks=places, _mark_times=np.full(count, self.time), _blockers=np.full(count, -1),
             _gathered=np.zeros(count, np.bool_), _holders=np.full(count, -1), _led=np.zeros(count, np.bool_),
+            _yields=np.zeros((count, 5)),
         )  # fmt: skip
         self.slots = np.concatenate([self.slots, slots])
         self.guided = np.concatenate([self.guided, np.ones(count, np.bool_)])
@@ -187,6 +197,7 @@ class LiveSimulation(CrowdSimulation):
         """
         self.guided[rows], self._present[rows] = False, True
         self._velocities[rows], self._slow[rows], self._gathered[rows] = velocities, 0.0, False
+        self._yields[rows] = 0.0
         self.aim(rows, goals, reaches)
         self._modes[rows[there]], self._arrived[rows[there]] = STAND, True
 

@@ -127,10 +127,11 @@ def hasten(
     for me in range(len(counts)):
         free = counts[me, STATUS] != GOING or libraries[crowd.actions[me, end]] != number
         k = counts[me, FIRST] + 1
-        while not free and k < counts[me, COUNT] and move_free(
+        # steps on flights are of no library: they are played whatever changes
+        while not free and k < counts[me, COUNT] and (crowd.actions[me, k] >= len(library.actions) or move_free(
             library, fields, passing, traffic, busy, query, -np.inf, steps[me, k, X], steps[me, k, Y],
             steps[me, k, COSINE], steps[me, k, SINE], steps[me, k, TIME], crowd.actions[me, k],
-        ):  # fmt: skip
+        )):  # fmt: skip
             k += 1
         if not free and k < counts[me, COUNT]:
             crowd.numbers[me, READY], counts[me, ALARM] = AT_ONCE, 1

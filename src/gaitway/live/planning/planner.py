@@ -34,6 +34,7 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import NO_TRAFFIC
 from gaitway.space.similar_clips import SimilarClips
 from gaitway.space.slopes import steepest_for
+from gaitway.space.traffic import Traffic
 from gaitway.tree.forest import Forest
 from gaitway.tree.query.index import tree_arrays, work_for
 from gaitway.world.world import World
@@ -134,6 +135,16 @@ class LivePlanner:
     def actions(self) -> ArrayHandle[ActionArrays]:
         """The actions of the library for kernels, by their numbers in the crowd."""
         return self._actions
+
+    @property
+    def passing(self) -> ArrayHandle[IntArray]:
+        """Kinds of obstacles that the actions pass in the world, for kernels."""
+        return self._passing
+
+    @property
+    def movers(self) -> Traffic:
+        """The movers, for as long as they are known."""
+        return self._movers.traffic
 
     @property
     def nbytes(self) -> int:

@@ -57,6 +57,10 @@ class SlicedQuery(NamedTuple):
     """Distance from the goal that is near enough [m]."""
     efforts: tuple[tuple[float, int], ...]
     """Size of the bins (`Query.coarse`) and largest number of nodes of one search after another."""
+    heading: tuple[float, float] | None = None
+    """Wanted heading at the goal, and greatest difference from it [rad]; None for any."""
+    followed_by: str | None = None
+    """Behaviour that must be able to follow; None: the character rests there."""
 
 
 class SlicedResult(NamedTuple):
@@ -138,7 +142,10 @@ class SlicedSearch:
             query = Query(
                 wanted.start, goal, tolerance=tolerance, weight=WEIGHT, start_time=wanted.time - since,
                 start_behavior=wanted.behavior, seed=(me << 12) ^ round(1e3 * wanted.time),
+                followed_by=wanted.followed_by,
             )  # fmt: skip
+            if wanted.heading is not None:
+                query = replace(query, goal_heading=wanted.heading[0], heading_tolerance=wanted.heading[1])
             spent = 0
             for coarse, nodes in wanted.efforts:
                 found = yield from self._slices(replace(query, coarse=coarse, max_nodes=nodes), traffic, estimates)
@@ -223,6 +230,8 @@ class SlicedSearch:
         rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
         rows[:, 3] -= since
         rows[:, 4] = crowd.actions[who, first:count] - first_action
+        # steps on flights are of no library; who finds a path is tested against them later
+        rows = rows[rows[:, 4] < len(library.prepared.table)]
         if end[TIME] > now:  # else it stands there already
             table = library.prepared.table
             steps = LaidSteps(rows, library.prepared.actions.names, table.clips, library.prepared.speeds)

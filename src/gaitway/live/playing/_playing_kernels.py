@@ -142,6 +142,10 @@ def advance(
             k = counts[me, FIRST]
             unlink(crowd, me * rows + k)
             counts[me, EARLIER] = crowd.actions[me, k]
+            # a step that began with the one before it only reserves the same ground on another floor
+            while k + 1 < counts[me, COUNT] and crowd.steps[me, k + 1, TIME] <= crowd.steps[me, k, TIME]:
+                k += 1
+                unlink(crowd, me * rows + k)
             counts[me, FIRST] = k + 1
             if k + 1 == counts[me, COUNT]:
                 rest(body, crowd, live, me, until[me])

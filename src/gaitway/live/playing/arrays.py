@@ -19,18 +19,30 @@ import numpy.typing as npt
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.live.options import LiveOptions
 from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays, Small
 from gaitway.live.playing._playing_kernels import LiveArrays
 from gaitway.live.playing.bodies import LiveFrames
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query, ask
 from gaitway.space.similar_clips import SimilarClips
+from gaitway.tree.building.default_moves import gaits
 from gaitway.tree.query._query_kernels import TreeArrays
 
 STEPS = 48
 """Largest number of steps of a plan, those included that are being played."""
 _LEAST_CHAINS = 1024
 """Smallest number of chains of the table of reservations; a power of two."""
+SEEDS = 1 << 30
+"""Number of seeds that kernels tell apart."""
+_TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
+          (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
+"""Directions in which characters try to go: share of the distance to the sub-goal, and angle to the left [rad]. The
+first is almost straight on: so little to the right that a lone character goes straight, and two that meet pass each
+other on the right."""
+LEAST_TALLY = 16
+"""Least length of `LiveArrays.tally`."""
 
 
 class BodyExtent(NamedTuple):
@@ -102,7 +114,8 @@ class LiveLibrary:
         """SHA-256 over the actions, their costs and their frames, in hexadecimal digits."""
         table, total = self.prepared.table, hashlib.sha256()
         total.update("\n".join(table.clips).encode())
-        for array in (table.moves, self.body.durations, self.prepared.actions.costs, self.frames.pool):
+        frames = self.frames.pool[: self.frames.own]
+        for array in (table.moves, self.body.durations, self.prepared.actions.costs, frames):
             total.update(np.ascontiguousarray(array).tobytes())
         return total.hexdigest()
 
@@ -215,6 +228,27 @@ def joined_live(live: LiveArrays, libraries: Sequence[LiveLibrary]) -> LiveArray
         spans=read_only(drawn if any(alike.any for alike in similar) else drawn[:0]),
         members=read_only(np.concatenate(members)),
     )
+
+
+def live_options(prepared: PreparedLibrary, options: LiveOptions, seed: int) -> FloatArray:
+    """Return the numbers of `LiveArrays.options` for a library."""
+    ways = gaits(prepared.table)
+    per_metre = ways[0].per_metre if ways else prepared.actions.per_metre
+    numbers = (
+        options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % SEEDS,
+        SimilarClips.of(prepared.table).shift,
+    )  # fmt: skip
+    return np.array(numbers, dtype=np.float64)
+
+
+def no_live(prepared: PreparedLibrary) -> LiveArrays:
+    """Return what kernels need besides plans, without libraries and characters yet."""
+    ask(prepared.actions, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
+    return LiveArrays(
+        options=np.zeros(8), query=prepared.actions.query.value.copy(), turns=np.array(_TURNS),
+        tally=np.zeros(LEAST_TALLY, np.int64), table=np.zeros((0, 12)), rows=np.zeros((0, 0), np.int64),
+        clips=np.zeros((0, 5)), spans=np.zeros((0, 4), np.int64), members=np.zeros(0, np.int64), log=np.zeros((0, 7)),
+    )  # fmt: skip
 
 
 def no_crowd(extent: FloatArray) -> CrowdArrays:

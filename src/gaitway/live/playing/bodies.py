@@ -51,7 +51,7 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
             first, last = discs.window_frames[w]
             own = discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]]
             parts.append(np.vstack([_about(path[first : last + 1], radius), own]))
-            windows.append((*(discs.window_times[w] / prepared.speeds[a]), *_enclosing(parts[-1])))
+            windows.append((*(discs.window_times[w] / prepared.speeds[a]), *enclosing(parts[-1])))
         own = discs.static[discs.static_starts[a] : discs.static_starts[a + 1]]
         still.append(np.vstack([_about(path, radius), own]))
     starts, rows = discs.window_starts, np.array(windows)
@@ -60,14 +60,14 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
     after = searcher.arrays.behaviors[table.behavior, 0]
     return BodyArrays(
         durations=read_only(table.durations / prepared.speeds),
-        around=_real([_enclosing(rows[starts[a] : starts[a + 1], 2:]) for a in range(len(table))]),
+        around=_real([enclosing(rows[starts[a] : starts[a + 1], 2:]) for a in range(len(table))]),
         window_starts=_whole(starts),
         windows=_real(rows),
-        groups=_real([(g[0, 0], g[-1, 1], *_enclosing(g[:, 2:])) for some in groups for g in some]),
+        groups=_real([(g[0, 0], g[-1, 1], *enclosing(g[:, 2:])) for some in groups for g in some]),
         group_starts=_whole(np.cumsum([0, *map(len, groups)])),
         disc_starts=_whole(np.cumsum([0, *map(len, parts)])),
         discs=_real(np.concatenate(parts)),
-        still_around=_real([_enclosing(some) for some in still]),
+        still_around=_real([enclosing(some) for some in still]),
         still_starts=_whole(np.cumsum([0, *map(len, still)])),
         still=_real(np.concatenate(still)),
         states=_whole(after),
@@ -158,12 +158,18 @@ def _path(clip: Clip) -> FloatArray:
     return np.column_stack([c * away[:, 0] + s * away[:, 1], c * away[:, 1] - s * away[:, 0]])
 
 
+def root_disc(clip: Clip, frames: IntArray, radius: float) -> FloatArray:
+    """Return a disc that covers discs of a radius about the root from one frame to another [m]; (1, 3)."""
+    return _about(_path(clip)[int(frames[0]) : int(frames[1]) + 1], radius)
+
+
 def _about(points: FloatArray, radius: float) -> FloatArray:
     """Return a disc that covers discs of a radius about all points of a path [m]; (1, 3)."""
-    return _enclosing(np.column_stack([points, np.full(len(points), radius)]))[None]
+    return enclosing(np.column_stack([points, np.full(len(points), radius)]))[None]
 
 
-def _enclosing(discs: FloatArray) -> FloatArray:
+def enclosing(discs: FloatArray) -> FloatArray:
+    """Return a disc around discs (N, 3), nearly the smallest [m]; (3,)."""
     out = np.empty(3)
     _disc_kernels.enclose(read_only(discs), out)
     return out
@@ -196,6 +202,23 @@ class LiveFrames:
     def __init__(self, prepared: PreparedLibrary) -> None:
         self.skeleton = prepared.library.skeleton
         self.pool, self.rows, self.clips = frame_pool(prepared)
+        self.own = len(self.pool)
+        """First row of the pool for clips that are not the library's."""
+
+    def extend(self, frames: int) -> None:
+        """Make room for some frames that are not the library's; those that are there already stay."""
+        pool = np.zeros((self.own + frames, *self.pool.shape[1:]), np.float32)
+        pool[: len(self.pool)] = self.pool[: len(pool)]
+        pool.setflags(write=False)
+        self.pool = pool
+
+    def write(self, row: int, clip: Clip) -> None:
+        """Write a clip that is not the library's into the pool, from a row on; nobody may play what was there."""
+        if row < self.own or row + len(clip) > len(self.pool):
+            raise ValueError(f"no room for {len(clip)} frames from row {row} on")
+        self.pool.setflags(write=True)
+        self.pool[row : row + len(clip)] = _laid_out(clip)
+        self.pool.setflags(write=False)
 
     @property
     def nbytes(self) -> int:

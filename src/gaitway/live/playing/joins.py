@@ -37,13 +37,18 @@ class _Ends(NamedTuple):
 
 
 class LiveJoins:
-    """Offsets that lead the upper bodies of a crowd on from one clip to the next."""
+    """Offsets that lead the upper bodies of a crowd on from one clip to the next. This class is **mutable**.
+
+    Attributes:
+        bases: for each action the one of a library that it was made from: itself, but for steps on flights; (A,).
+    """
 
     def __init__(self, libraries: Sequence[LiveLibrary]) -> None:
         """Prepare the libraries of a crowd."""
         self._libraries = tuple(libraries)
         self._ends = tuple(_ends(library) for library in libraries)
         self._width = max((len(ends.joints) for ends in self._ends), default=0)
+        self.bases: IntArray = np.arange(libraries[-1].end_action)
 
     def layers(self, crowd: CrowdArrays, live: LiveArrays, now: float, others: LiveLayers | None) -> LiveLayers | None:
         """Return the turns of all joints now.
@@ -64,7 +69,7 @@ class LiveJoins:
         for library, ends in zip(self._libraries, self._ends, strict=True):
             own = led[(action[led] >= library.first_action) & (action[led] < library.end_action)]
             if len(own) and len(ends.joints):
-                before, after = earlier[own] - library.first_action, action[own] - library.first_action
+                before, after = self.bases[earlier[own]] - library.first_action, action[own] - library.first_action
                 apart = rotations.multiply(rotations.conjugate(ends.firsts[after]), ends.lasts[before])
                 vectors = rotations.to_rotation_vector(apart)
                 far = np.linalg.norm(vectors, axis=-1).max(axis=1) > SAME

@@ -26,6 +26,7 @@ from gaitway.core.archives import (
     write_archive,
 )
 from gaitway.core.arrays import BoolArray, IntArray
+from gaitway.library.size import SIZES
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import CHAIN, COSINE, SINE, TIME, CrowdArrays
 from gaitway.live.playing._gaze_kernels import COLUMNS
@@ -59,6 +60,7 @@ class LibraryRow(Header):
     takes: Annotated[int, Field(ge=1, le=100)]
     seed: _Whole
     file: str
+    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = 1.0
     speed: str | Annotated[float, Field(gt=0.0, le=1000.0)] = "normal"
 
 
@@ -143,6 +145,14 @@ class MixtureHeader(Header):
     simulation: SimulationHeader | None
 
 
+class ClimbingHeader(Header):
+    """Ways over floors in a header."""
+
+    next: Annotated[int, Field(ge=0, le=2**53)]
+    slots: Annotated[int, Field(ge=0, le=1_000_000)]
+    searches: Annotated[list[SearchHeader], Field(max_length=1000)]
+
+
 class EngineHeader(Header):
     """The engine of a crowd in a header."""
 
@@ -152,6 +162,7 @@ class EngineHeader(Header):
     libraries: list[str]
     planners: Annotated[list[PlannerHeader], Field(max_length=1000)]
     mixture: MixtureHeader | None = None
+    climbing: ClimbingHeader | None = None
 
 
 class RosterHeader(Header):
@@ -224,6 +235,8 @@ def read_state(path: str | Path) -> LiveState:
             "record": ((None, 7), "<f8"),
             "watched": ((places, 5), "<f8"),
         }
+        if header["values"]["engine"].get("climbing") is not None:
+            out |= {"legs": ((places, 6), "<f8"), "orders": ((None, None), "<f8")}
         libraries = len(header["values"]["engine"]["planners"])
         for name, size in header["sizes"].items():
             if name.startswith("mixture_"):

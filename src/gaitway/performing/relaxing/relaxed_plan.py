@@ -2,8 +2,8 @@
 
 Steps keep their times. A path that would touch something is held away from it by contacts, as a string is by the things
 that it is pulled around. Where that does not work it is cut, its parts are tried, and then runs of steps that overlap.
-Starts, stops and waits move along with the steps about them. Single steps before the walk and after it are left out
-where it can do without.
+Starts, stops and waits move along with the steps about them. Stops in mid-way that wait for nobody become strides.
+Single steps before the walk and after it are left out where it can do without.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
+from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
 from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
@@ -95,7 +96,7 @@ class RelaxedPlan:
     """A plan with runs of steps drawn straight."""
 
     plan: Plan
-    """The same steps at the same times; some of them play bent clips."""
+    """The same steps at the same times, but for strides in place of stops; some of them play bent clips."""
     runs: tuple[RelaxedRun, ...]
     swept: Swept | None
     """What all its steps cover; None if there are none."""
@@ -133,18 +134,17 @@ def relaxed(
         stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time)
         if first == 0:
             stretch.begin()
+        stretch.walk_on()
         stretch.relax()
         if not keep and goal is not None:
             stretch.end(np.array(goal), tolerance)
         if stretch.changed:
             made, runs_made = stretch.result(first, name)
-            after = first + stretch.left_out + len(made)
             if end == len(steps):
-                last = steps[after].time if after < end else plan.end_time
-                plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=last)
+                plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=stretch.end_time)
             steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
             runs += runs_made
-            gone += stretch.left_out
+            gone += end - first - len(made)
     parts = [part for part in swept if len(part.around)]
     return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
 
@@ -198,6 +198,10 @@ def _stretches(
             yield first, end
 
 
+_State = tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool, float]
+"""What changes when steps are drawn otherwise: steps, their footwork, path and knots, and when the last one ends."""
+
+
 class _Stretch:
     """State of the relaxing of steps in a row. Their clips and their path change."""
 
@@ -209,8 +213,6 @@ class _Stretch:
         self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
         self._use(list(steps))
         self.path = self.work.path
-        self.left_out = 0
-        """Number of steps at the beginning that are left out."""
         self.waiting: Swept | None = None
         self.tried: set[tuple[int, int]] = set()
 
@@ -237,20 +239,73 @@ class _Stretch:
         for first in range(0, max(count - _RUN, 0) + _HOP, _HOP):
             self._try(max(min(first, count - _RUN), 0), min(first + _RUN, count), 2.0 * _GAIN)
 
+    def walk_on(self) -> None:
+        """Walk on where steps stop in mid-way and wait for nobody, if that stays free."""
+        for stop in reversed(needless_stops(self.prepared, self.steps)):  # the last first, so that numbers hold
+            a, b = (int(knot) for knot in self.knots[list(stop)])
+            way = float(np.hypot(*np.diff(self.path[a : b + 1, :2], axis=0).T).sum())
+            any(self._walk_on(walked) for walked in walked_turns(self.prepared, self.steps, stop, way))
+
+    def _walk_on(self, walked: WalkedTurn) -> bool:
+        """Let steps without a stop take the place of others; return whether they can."""
+        first, end = walked.first, walked.end
+        old = self.path[int(self.knots[first]) : int(self.knots[end]) + 1]
+        turn, count = old[-1, 2] - old[0, 2], len(walked.steps)
+        steps = self._fitting(walked.steps, np.full(count, turn / count))
+        works = self._works(steps)
+        if len(works) < count:
+            return False
+        knots: IntArray = np.cumsum([0, *(len(work) - 1 for work in works)])
+        shape = laid(works, _chained(pose_of(old[0]), works)).path
+        shape[:, 2] += old[0, 2] - shape[0, 2]
+        at = np.linspace(0.0, len(old) - 1.0, len(shape))
+        now = np.column_stack([np.interp(at, np.arange(len(old)), column) for column in old.T])
+        found = self._redrawn(first, end, now, knots, old[-1, :2], float(old[-1, 2]), shape, steps)
+        before = turning(old, self.knots[first : end + 1] - self.knots[first])
+        if isinstance(found, int) or turning(found[1], knots) > before + _SPARED:
+            return False
+        return self._keep(first, *found, replaced=end - first) is None
+
     def begin(self) -> None:
         """Set off at once, without single steps to where one stands again, if the walk after them can do without.
+
+        Turns in place among them are kept, and take place just before the walk.
 
         The character stands where it starts until the walk begins.
         """
         count = 0
-        while count < len(self.steps) - _FEWEST and self._shuffles(self.steps[count].clip):
+        while count < len(self.steps) - _FEWEST and self._stays_about(self.steps[count].clip):
             count += 1
-        if count == 0 or (waiting := self._waiting(count)) is None:
+        single = sum(self._shuffles(step.clip) for step in self.steps[:count])
+        if single == 0:
             return
-        for end in dict.fromkeys(min(count + number, len(self.steps)) for number in _LAST):
-            if self._set_off(count, end):
-                self.left_out, self.waiting = count, waiting
-                return
+        state = self._state()
+        if single < count:
+            self._turn_last(count)
+        waiting = self._waiting(single)
+        ends = dict.fromkeys(min(count + number, len(self.steps)) for number in _LAST)
+        if waiting is not None and any(self._set_off(single, end) for end in ends):
+            self.waiting = waiting
+        else:
+            self._restore(state)
+
+    def _turn_last(self, count: int) -> None:
+        """Put the turns in place among the first steps after all single steps, where the walk begins."""
+        steps, now = self.steps[:count], self.path[int(self.knots[count]) :]
+        lasts = [after.time - step.time for step, after in pairwise(self.steps[: count + 1])]
+        pose, time, turns, path = now[0], self.steps[count].time, list[PlanStep](), now
+        for step, work, last in zip(steps[::-1], self.works[count - 1 :: -1], lasts[::-1], strict=True):
+            if not self._shuffles(step.clip):
+                heading = float(pose[2] - work.path[-1, 2])
+                away = planar.compose((0.0, 0.0, heading), work.path[-1])
+                pose, time = np.array([*(pose[:2] - away[:2]), heading]), time - last
+                turn = planar.compose(pose, work.path)
+                turn[:, 2] = heading + work.path[:, 2]
+                turns, path = [replace(step, pose=pose_of(pose), time=time), *turns], np.concatenate([turn[:-1], path])
+        single = [replace(step, time=steps[0].time) for step in steps if self._shuffles(step.clip)]
+        self._use([*single, *turns, *self.steps[count:]])
+        # what is left out stands still, so that it does not turn
+        self.path = np.concatenate([np.repeat(path[:1], int(self.knots[len(single)]), axis=0), path])
 
     def _set_off(self, first: int, end: int) -> bool:
         """Let the steps from one number up to another lead from the start to where they end; leave out all before."""
@@ -277,10 +332,16 @@ class _Stretch:
 
     def _shuffles(self, clip: str) -> bool:
         """Return whether a clip is a step from where one stands to where one stands again; turns in place are none."""
+        move = self.prepared.table.moves[self.prepared.table.clips.index(clip), :2]
+        return self._stays_about(clip) and bool(np.hypot(*move) >= _ASIDE)
+
+    def _stays_about(self, clip: str) -> bool:
+        """Return whether a clip is a single step or a turn in place, from where one stands to where one stands."""
         table = self.prepared.table
         action = table.clips.index(clip)
         rests = table.start_state[action] == table.end_state[action] and table.rest[table.end_state[action]]
-        return bool(rests and _ASIDE <= np.hypot(*table.moves[action, :2]) < _FARTHEST and table.kind[action] < 0)
+        near = np.hypot(*table.moves[action, :2]) < _FARTHEST and table.kind[action] < 0
+        return bool(rests and near) and not self._still(clip)
 
     def _waiting(self, count: int) -> Swept | None:
         """Return what a character covers that stands at the start until a step begins; None if that is not free."""
@@ -354,6 +415,7 @@ class _Stretch:
     def _use_only(self, count: int) -> None:
         """Leave out all steps from a number on."""
         path = self.path[: int(self.knots[count]) + 1]
+        self.end_time = self.steps[count].time if count < len(self.steps) else self.end_time
         self._use(self.steps[:count])
         self.path = path
 
@@ -367,11 +429,11 @@ class _Stretch:
         slot = int(first_slot(time))
         return all(int(stay_hit(arrays, slot, x, y, r)) < 0 for x, y, r in discs.tolist())
 
-    def _state(self) -> tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool]:
-        return self.steps, self.works, self.work, self.path, self.knots, self.changed
+    def _state(self) -> _State:
+        return self.steps, self.works, self.work, self.path, self.knots, self.changed, self.end_time
 
-    def _restore(self, state: tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool]) -> None:
-        self.steps, self.works, self.work, self.path, self.knots, self.changed = state
+    def _restore(self, state: _State) -> None:
+        self.steps, self.works, self.work, self.path, self.knots, self.changed, self.end_time = state
 
     def _relax(self, first: int, end: int) -> None:
         """Draw the steps from one number up to another straight, or parts of them."""
@@ -409,7 +471,7 @@ class _Stretch:
 
     def _redrawn(
         self, first: int, end: int, now: FloatArray, knots: IntArray, place: FloatArray, heading: float | None = None,
-        shape: FloatArray | None = None,
+        shape: FloatArray | None = None, others: Sequence[PlanStep] | None = None,
     ) -> tuple[list[PlanStep], FloatArray] | int:  # fmt: skip
         """Return steps with clips that fit, and their straightest path; or where to cut if there is none.
 
@@ -421,8 +483,9 @@ class _Stretch:
             place: where the last frame is to be; (2,).
             heading: its heading [rad]; None for any.
             shape: a path of them from where they are to begin, which may touch anything; (F, 3); None for `now`.
+            others: steps that are to take their place; all paths are those of these; None for none.
         """
-        steps, contacts = self.steps[first:end], list[PathContact]()
+        steps, contacts = self.steps[first:end] if others is None else list(others), list[PathContact]()
         wanted = ((float(place[0]), float(place[1])), heading)
         path = self._drawn(steps, now if shape is None else shape, now, knots, wanted, contacts)
         if path is None:
@@ -481,18 +544,24 @@ class _Stretch:
                 break
         return best
 
-    def _keep(self, first: int, steps: Sequence[PlanStep], part: FloatArray) -> int | None:
-        """Take a path for some steps if it can be walked; return where to cut if not."""
-        before = self._state()
-        everything = [*self.steps[:first], *steps, *self.steps[first + len(steps) :]]
+    def _keep(self, first: int, steps: Sequence[PlanStep], part: FloatArray, replaced: int | None = None) -> int | None:
+        """Take a path for some steps if it can be walked; return where to cut if not.
+
+        Args:
+            first: number of the first step.
+            steps: the steps.
+            part: their path; (F, 3).
+            replaced: number of steps that they take the place of; None for as many as they are.
+        """
+        before, after = self._state(), first + (len(steps) if replaced is None else replaced)
+        old, a, b = self.path, int(self.knots[first]), int(self.knots[after])
+        everything = [*self.steps[:first], *steps, *self.steps[after:]]
         if everything != self.steps:
             poses = _chained(self.start, self._works(everything))
             self._use([replace(step, pose=pose) for step, pose in zip(everything, poses, strict=True)])
-        path, a = np.array(self.path), int(self.knots[first])
-        turn = part[-1, 2] - path[a + len(part) - 1, 2]
-        path[a : a + len(part)] = part
-        path[a + len(part) :, 2] += turn
-        self.path = path
+        later = np.array(old[b + 1 :])
+        later[:, 2] += part[-1, 2] - old[b, 2]
+        self.path = np.concatenate([old[:a], part, later])
         for low, high, bend in self._bends(first, first + len(steps), _BESIDE):
             if bend is None or bend.strain > _STRAIN:
                 self._restore(before)

@@ -21,6 +21,7 @@ from gaitway.motion.footplants import FootPlan, bridge
 from gaitway.motion.footskate import lowered, root_drop, with_legs
 from gaitway.motion.limits import HUMAN_LIMITS, clamp, joint_limits
 from gaitway.performing.terrain.heel_raise import raise_heel
+from gaitway.performing.terrain.underfoot import Underfoot
 from gaitway.world.world import World
 
 SIDES = ("left", "right")
@@ -114,16 +115,20 @@ class _TerrainFoot:
     """Frames in which something of it rests; (F,)."""
 
 
-def on_ground(clip: Clip, world: World) -> Clip:
+def on_ground(clip: Clip, world: World | Underfoot) -> Clip:
     """Put a motion made for a level floor onto the ground of a world.
 
     Args:
         clip: motion of a humanoid with contacts, placed in the world's plan; heights count from the terrain.
-        world: world with the terrain, and with the obstacles that characters can stand on.
+        world: world with the terrain, and with the obstacles that characters can stand on; or what the motion has
+            underfoot.
     """
+    world = Underfoot(world) if isinstance(world, World) else world
     positions, turned = clip.joint_transforms()
     feet = {side: _foot(clip, side, positions, turned, world) for side in SIDES}
-    under = world.ground(clip.root_positions[:, :2]) + np.mean([foot.extra for foot in feet.values()], axis=0)
+    under = (
+        world.ground(clip.root_positions[:, :2]) - world.level + np.mean([foot.extra for foot in feet.values()], axis=0)
+    )
     rise = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
     raised = lowered(clip, -rise)
     plans = {
@@ -135,7 +140,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
     return _leaning(_loose(with_legs(lowered(raised, drop), plans), drop), world)
 
 
-def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
+def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: Underfoot, fps: float) -> FootPlan:
     """Return the plan of a foot that moves with the body where it is high, and clears the ground where it is low.
 
     Args:
@@ -170,7 +175,7 @@ def _loose(clip: Clip, drop: FloatArray) -> Clip:
     return replace(clip, rotations=local)
 
 
-def _leaning(clip: Clip, world: World) -> Clip:
+def _leaning(clip: Clip, world: Underfoot) -> Clip:
     """Return the clip with its trunk leaning a little into a slope uphill, and back downhill."""
     spine, heading = clip.skeleton.roles.get("spine"), clip.headings()
     if spine is None or clip.contacts is None:
@@ -190,17 +195,18 @@ def _leaning(clip: Clip, world: World) -> Clip:
     return replace(clip, rotations=rotations.normalize(local))
 
 
-def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _TerrainFoot:
+def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: Underfoot) -> _TerrainFoot:
     """Return the targets of one foot; in the air they blend from one stance to the next."""
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
     rests = np.asarray(flags.any(axis=1))
     planted = settled(rests, fps)
-    ride = scipy.ndimage.gaussian_filter1d(world.ground(at[:, :2]), _RIDE_S * fps, mode="nearest")
+    ride = scipy.ndimage.gaussian_filter1d(world.ground(at[:, :2]) - world.level, _RIDE_S * fps, mode="nearest")
     shift, turn, level, extra, bend = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1, 3))
     for start, stop in stances(planted):
-        stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
+        here = world.during(start, stop)
+        stance = _stance(points, flags, world_turns[:, ankle], start, stop, here)
         rows = slice(start, stop)
         # what is still in the air comes straight down, so that it does not slide while it lands
         free = np.array([0.0, 0.0, 1.0]) * np.maximum(points[rows, :, 2].min(axis=1) - stance.level, 0.0)[:, None]
@@ -208,7 +214,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
         shift[rows] = turned + free + stance.place + stance.move - at[rows]
         shift[rows, 2] += stance.rise - ride[rows]
         turn[rows], level[rows], bend[rows] = stance.turn, stance.level, stance.toes
-        extra[rows, 0] = stance.rise - float(world.ground((stance.place + stance.move)[:2]))
+        extra[rows, 0] = stance.rise - float(here.ground((stance.place + stance.move)[:2]) - here.level)
     known = bridge(np.hstack([shift, turn, level, extra, bend]), planted, fps, _FOREVER)
     shift, turn, level, extra, bend = np.split(known, [3, 6, 7, 8], axis=1)
     shift[:, 2] += ride
@@ -216,7 +222,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
     toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
     foot = rotations.multiply(tilt, world_turns[:, ankle])
-    if toes is not None and world.terrain is not None:
+    if toes is not None and not world.even:
         toes = _calm_toes(foot, toes, flags, fps)
     plan = FootPlan(at + shift, foot, toes, planted)
     return _TerrainFoot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
@@ -269,7 +275,7 @@ def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
 
 
 def _stance(
-    points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World
+    points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: Underfoot
 ) -> TerrainStance:
     """Return how one stance lies on the ground."""
     resting = flags[start:stop]
@@ -277,8 +283,9 @@ def _stance(
     rest = np.array([points[start:stop, c][resting[:, c]].mean(axis=0) for c in used])
     place, level = rest.mean(axis=0), float(rest[:, 2].mean())
     terrain = float(world.ground(place[:2]))
-    over = float(world.standing_height(place[:2], terrain + level)) - terrain
-    if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
+    raised = level - float(world.level)
+    over = float(world.standing_height(place[:2], terrain + raised)) - terrain
+    if over > 0.0 and abs(raised - over) < abs(raised):  # it stands on a thing, whose upper side is level
         return TerrainStance(
             start=start,
             stop=stop,
@@ -315,7 +322,7 @@ def _stance(
 
 
 def _footprint(
-    place: FloatArray, ahead: FloatArray, along: FloatArray, world: World
+    place: FloatArray, ahead: FloatArray, along: FloatArray, world: Underfoot
 ) -> tuple[float, float, float, float]:
     """Find even ground for a foot: how far ahead of a point (2,) [m], its height there [m], and its slopes.
 
@@ -355,7 +362,9 @@ def _line(along: FloatArray, heights: FloatArray) -> tuple[float, float]:
     return level - slope * middle, slope
 
 
-def _toe_turn(stance: TerrainStance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
+def _toe_turn(
+    stance: TerrainStance, rest: FloatArray, used: IntArray, across: FloatArray, world: Underfoot
+) -> FloatArray:
     """Return the turn of toes that rest beside the ball of a turned foot, as a rotation vector."""
     if not {1, 2} <= set(used.tolist()):
         return np.zeros(3)
@@ -366,7 +375,7 @@ def _toe_turn(stance: TerrainStance, rest: FloatArray, used: IntArray, across: F
     return np.asarray(-angle * np.append(across, 0.0))
 
 
-def _lift(foot: _TerrainFoot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+def _lift(foot: _TerrainFoot, sole: FloatArray, planted: BoolArray, world: Underfoot, fps: float) -> FloatArray:
     """Return how much higher a foot in the air must be to keep clear of the ground [m]; (F,).
 
     Over steps that must begin as soon as nothing of it rests; else, when it has settled.

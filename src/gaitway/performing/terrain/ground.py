@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.layers import layer_between
 from gaitway.performing.terrain.footing import SIDES, on_ground
 from gaitway.performing.terrain.terrain_tilt import carried
+from gaitway.performing.terrain.underfoot import GroundSpan, Underfoot
 from gaitway.take.data import Layer
 from gaitway.take.model import Take
 from gaitway.world.world import World
@@ -22,26 +24,36 @@ _OFF = 0.002
 """Largest distance from the ground of points that need no correction [m]."""
 
 
-def follow_ground(take: Take, world: World) -> Take:
+def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundSpan]] | None = None) -> Take:
     """Return the take with layers that put all characters onto the ground.
 
     Characters are placed on the floor plan, and their heights count from the terrain under them. A character that rests
     on the ground already (on a level floor, on stairs that fit the clips) gets no layer. Captured feet, and feet that
     other layers have moved, do not rest exactly where they should even on a level floor.
+
+    Args:
+        take: the take.
+        world: the place.
+        spans: ground that some characters walk on instead of the terrain, by name.
     """
+    known = spans or {}
     level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
-    if level and not take.layers:
+    if level and not take.layers and not known:
         return take
-    layers = [layer for c in range(len(take)) if (layer := _layer(take, c, world)) is not None]
+    layers = [
+        layer for c in range(len(take)) if (layer := _layer(take, c, world, known.get(take.names[c], ()))) is not None
+    ]
     return replace(take, layers=(*take.layers, *layers)) if layers else take
 
 
-def _layer(take: Take, character: int, world: World) -> Layer | None:
+def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]) -> Layer | None:
     """Return the layer that a character needs, or None."""
     clip = take.clip(character)
-    if clip.contacts is None or _rests(clip, clip.contacts, world):
+    if clip.contacts is None or (not spans and _rests(clip, clip.contacts, world)):
         return None
-    changed = on_ground(clip, world) if _walks(clip.skeleton) else carried(clip, world)
+    times = take.start(character) + np.arange(len(clip)) / clip.fps
+    ground = Underfoot(world, spans, times)
+    changed = on_ground(clip, ground) if _walks(clip.skeleton) else carried(clip, ground)
     return layer_between(take, character, clip, changed, LAYER)
 
 

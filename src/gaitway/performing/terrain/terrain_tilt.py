@@ -18,6 +18,7 @@ from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import bridge
 from gaitway.motion.ik import set_limb, two_bone
 from gaitway.motion.legs import Leg, legs_of
+from gaitway.performing.terrain.underfoot import Underfoot
 from gaitway.world.world import World
 
 _WHEEL_S, _TRUNK_S = 0.02, 0.06
@@ -28,13 +29,14 @@ _FADE_S = 0.1
 """Time over which a leg returns to the body's own motion after its last stance [s]."""
 
 
-def carried(clip: Clip, world: World) -> Clip:
+def carried(clip: Clip, world: World | Underfoot) -> Clip:
     """Return a motion made for a level floor, tilted with the ground of a world.
 
     Args:
         clip: motion with contacts, placed in the world's plan; heights count from the terrain.
-        world: world with the ground.
+        world: world with the ground, or what the motion has underfoot.
     """
+    world = Underfoot(world) if isinstance(world, World) else world
     rolling = [c for c, point in enumerate(clip.skeleton.contact_points) if point.rolls]
     legs = [leg for leg in legs_of(clip.skeleton) if not set(leg.columns) & set(rolling)]
     points = clip.contact_positions()
@@ -53,7 +55,7 @@ def _stand(clip: Clip, feet: FloatArray) -> FloatArray:
     return np.asarray(under + rotations.rotate(ahead, arms * [1.0, 1.0, 0.0]))
 
 
-def _tilted(clip: Clip, stand: FloatArray, world: World, width: float) -> Clip:
+def _tilted(clip: Clip, stand: FloatArray, world: Underfoot, width: float) -> Clip:
     """Tilt the whole body about the point under its root, so that points (F, P, 3) under it lie on the ground."""
     under = clip.root_positions * [1.0, 1.0, 0.0]
     arms, tilt, height = stand - under[:, None], rotations.identity(len(clip)), np.zeros(len(clip))
@@ -63,6 +65,7 @@ def _tilted(clip: Clip, stand: FloatArray, world: World, width: float) -> Clip:
         tilt = _tilt(gradient, width)
         feet = rotations.rotate(tilt[:, None], arms)
         height = (world.ground(under[:, None, :2] + feet[..., :2]) - feet[..., 2] + arms[..., 2]).mean(axis=1)
+        height -= world.level
     under[:, 2] = scipy.ndimage.gaussian_filter1d(height, width, mode="nearest")
     local = np.array(clip.rotations)
     local[:, 0] = rotations.multiply(tilt, local[:, 0])
@@ -84,7 +87,7 @@ def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(square, np.einsum("fpi,fp->fi", flat, high)[..., None])[..., 0])
 
 
-def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) -> Clip:
+def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: Underfoot) -> Clip:
     """Return the moved clip with the stances of one leg at their places in the level clip, on the ground."""
     last = leg.joints[2]
     if clip.contacts is None:
@@ -94,11 +97,11 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
     positions, turns = moved.joint_transforms()
     shift, turn = np.zeros((len(clip), 3)), np.zeros((len(clip), 3))
     for start, stop in stances(known):
-        rows = slice(start, stop)
+        rows, here = slice(start, stop), world.during(start, stop)
         resting = clip.contacts[rows][:, leg.columns]
         rest = points[rows][:, leg.columns][resting].mean(axis=0)
-        tilt = rotations.between(np.array([0.0, 0.0, 1.0]), _normal(world, rest[:2]))
-        raised = np.array([rest[0], rest[1], float(world.ground(rest[:2]))])
+        tilt = rotations.between(np.array([0.0, 0.0, 1.0]), _normal(here, rest[:2]))
+        raised = np.array([rest[0], rest[1], float(here.ground(rest[:2]))])
         goal = raised + rotations.rotate(tilt, level_at[rows, last] - rest)
         wanted = rotations.multiply(tilt, level_turns[rows, last])
         shift[rows] = goal - positions[rows, last]
@@ -130,7 +133,7 @@ def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
     return replace(clip, rotations=rotations.normalize(local))
 
 
-def _normal(world: World, place: FloatArray, reach: float = 0.05) -> FloatArray:
+def _normal(world: Underfoot, place: FloatArray, reach: float = 0.05) -> FloatArray:
     """Return the normal of the ground at a point (2,), not normalised."""
     steps = np.array([[reach, 0.0], [-reach, 0.0], [0.0, reach], [0.0, -reach]])
     east, west, north, south = world.ground(place + steps)

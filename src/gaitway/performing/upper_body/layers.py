@@ -18,6 +18,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import joint_limits, violations
+from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.gaze import Gaze, gaze_of
 from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
@@ -49,6 +50,9 @@ _WORSE, _BEYOND = 0.3, 1.0
 """How much farther than its clip a turn may take a joint beyond its limit, and how far at least [degrees]."""
 _LESS, _TRIES = 0.65, 7
 """Factor on a turn that is too far, and how often it is applied at most."""
+_BEFORE_HANDS, _HANDS_SOFT = 0.9, 0.28
+"""Time before hands rest on something, and after, in which trunk and arms go over to the clip, and the standard
+deviation of the filter by which they do [s]."""
 _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
@@ -132,7 +136,7 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
     for span in gaze.stands:
         _stand(crowd, person, span, turns)
-    turns = _within_limits(clip, body, turns)
+    turns = _within_limits(clip, body, _with_resting_hands(person, turns))
     return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
 
 
@@ -225,6 +229,31 @@ def _hold(person: _Person, weight: FloatArray, vectors: FloatArray) -> None:
             vectors[:, row] += np.outer(turn * weight, body.axes[row, 1])
 
 
+def _with_resting_hands(person: _Person, turns: FloatArray) -> FloatArray:
+    """Return turns (F, K, 4) that leave trunk and arms as the clips have them while hands rest on something."""
+    clip, body, fps = person.clip, person.body, person.clip.fps
+    arms = {int(body.joints[k]) for k, role in enumerate(body.roles) if role.endswith(("shoulder", "elbow", "wrist"))}
+    hands = [c for c, point in enumerate(clip.skeleton.contact_points) if _hangs_on(clip.skeleton, point.joint, arms)]
+    if clip.contacts is None or not clip.contacts[:, hands].any():
+        return turns
+    apart = 1.0 - clip.contacts[:, hands].any(axis=1)
+    loose = minimum_filter1d(apart, 2 * round(_BEFORE_HANDS * fps) + 1, mode="nearest")
+    loose = gaussian_filter1d(loose, _HANDS_SOFT * fps, mode="nearest")
+    rows = [k for k, role in enumerate(body.roles) if role not in ("neck", "head", "eye")]
+    out = np.array(turns)
+    out[:, rows] = rotations.from_rotation_vector(
+        loose[:, None, None] * rotations.to_rotation_vector(rotations.continuous(turns[:, rows]))
+    )
+    return out
+
+
+def _hangs_on(skeleton: Skeleton, joint: int, some: set[int]) -> bool:
+    """Return whether a joint is one of some, or hangs on one of them."""
+    while joint >= 0 and joint not in some:
+        joint = int(skeleton.parents[joint])
+    return joint >= 0
+
+
 def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatArray) -> None:
     """Add the life of a body that stands in a span of frames (in place)."""
     a, b = span
@@ -233,11 +262,11 @@ def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatAr
     fade = np.asarray(ease(np.clip((frames + 1) / (0.6 * fps), 0.0, 1.0))) if a > 0 else np.ones(b - a)
     if not last:
         fade = fade * ease(np.clip((b - a - frames) / (0.6 * fps), 0.0, 1.0))
-    place, times = clip.root_positions[a:b, :2].mean(axis=0), person.start + (a + frames) / fps
+    roots, times = clip.root_positions[a:b, :2], person.start + (a + frames) / fps
     small = sway(body, times, person.rng)
     spot = Spot(
-        person.character, place, (person.start + a / fps, person.start + b / fps), fps, a == 0, last,
-        min(crowd.around.room(place), float(crowd.around.from_movers(place[None], times).min())),
+        person.character, roots.mean(axis=0), (person.start + a / fps, person.start + b / fps), fps, a == 0, last,
+        min(crowd.around.room(roots), float(crowd.around.from_movers(roots, times).min())),  # turns move the root
     )  # fmt: skip
     held = drawn_ways(body, np.array(clip.rotations[(a + b) // 2]), spot, crowd.seen, crowd.places, person.rng)
     head = body.column("head")

@@ -39,13 +39,13 @@ class Surroundings:
         obstacles = tuple(world.obstacles[k] for k in kept)
         return Surroundings(world.bounds, obstacles, outlines, radii, tuple(world.movers), sizes)
 
-    def room(self, place: FloatArray) -> float:
-        """Return the distance from a place (2,) to the next obstacle or to the border [m]."""
+    def room(self, places: FloatArray) -> float:
+        """Return the least distance from any of some places (N, 2) to the next obstacle or to the border [m]."""
         x0, y0, x1, y1 = self.bounds
-        border = float(min(place[0] - x0, place[1] - y0, x1 - place[0], y1 - place[1]))
+        border = float(np.minimum(places - (x0, y0), (x1, y1) - places).min())
         if not self.outlines:
             return border
-        away = np.asarray(shapely.distance(shapely.Point(place), np.array(self.outlines))) - self.radii
+        away = np.asarray(shapely.distance(shapely.MultiPoint(places), np.array(self.outlines))) - self.radii
         return min(border, float(away.min()))
 
     def clear(self, points: FloatArray, within: float) -> FloatArray:

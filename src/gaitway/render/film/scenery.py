@@ -135,8 +135,9 @@ def _one_color(color: str | tuple[float, float, float], count: int) -> FloatArra
 def _solids(world: World, obstacle: Obstacle, cutaway: float | None, moves: bool = False) -> list[Solid]:
     shape: Shape | None = obstacle.shape
     if cutaway is not None and not moves and not obstacle.special:
-        ground = float(world.ground(obstacle.shape.footprint().points.mean(axis=0)))
-        shape = _lowered(obstacle.shape, ground + cutaway)
+        middle = obstacle.shape.footprint().points.mean(axis=0)
+        floor = float(world.standing_height(middle, near=obstacle.shape.heights[0]))  # things stand on upper floors too
+        shape = _lowered(obstacle.shape, floor + cutaway)
     if shape is None:
         return []
     return [solid_of(shape, obstacle_color(obstacle, moves))]

@@ -130,7 +130,8 @@ def _people_entries(characters: Sequence[Character]) -> list[LegendEntry]:
 
 def _kind_words(kind: str) -> str:
     under = {"duck": "to duck under", "crawl": "to crawl under", "jump": "to jump over", "climb": "to climb",
-             "box": "to jump onto", "stairs": "stairs, up along the arrow"}  # fmt: skip
+             "box": "to jump onto", "stairs": "stairs, up along the arrow",
+             "ramp": "ramp, up along the arrow"}  # fmt: skip
     return under.get(kind, kind)
 
 
@@ -160,8 +161,8 @@ def _special_sign(kind: str, hangs: bool) -> Callable[[Canvas], None]:
         canvas.fill(area, mixed(color, HALO, 0.72) if hangs or kind == "stairs" else color)
         if hangs:
             canvas.fill(area, color, hatch=5.0)
-        if kind == "stairs":
-            for x in (-6, -1, 4):
+        if kind in ("stairs", "ramp"):
+            for x in (-6, -1, 4) if kind == "stairs" else ():
                 canvas.line([[x, -5], [x, 5]], mixed(color, INK, 0.5), 0.9)
             canvas.line([[-8, 0], [8, 0]], INK, 1.0)
             canvas.arrow_head((11, 0), 0.0, 7.0, INK)

@@ -15,9 +15,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.render.plan.canvas import Canvas, mixed
 from gaitway.render.raster.colors import MOVER_COLOR, kind_color, obstacle_color
 from gaitway.render.raster.labels import text_size
-from gaitway.world.footprint import drawn_geometry
+from gaitway.world.footprint import drawn_geometry, united
 from gaitway.world.obstacle import PASSABLE, WALL, Mover, Obstacle
-from gaitway.world.shapes import Stairs
+from gaitway.world.shapes import Ramp, Stairs
 from gaitway.world.world import World
 
 INK, HALO = "#2f3338", "#fdfcfa"
@@ -109,7 +109,7 @@ def _draw_walls(canvas: Canvas, items: Sequence[Item]) -> None:
     tree = shapely.STRtree([item.area for item in items])
     for (color, _), alike in groupby(items, key=lambda item: (wall_fill(item), round(item.high, 2))):
         members = list(alike)
-        area = shapely.union_all([item.area for item in members])
+        area = united([item.area for item in members])
         canvas.fill(area, color)
         canvas.outline(area, mixed(color, INK, 0.55), 1.0)
         for item in members if color != TALL else ():
@@ -125,6 +125,8 @@ def draw_special(canvas: Canvas, item: Item) -> None:
     edge = mixed(color, INK, 0.35)
     if isinstance(item.obstacle.shape, Stairs):
         _draw_stairs(canvas, item.obstacle.shape, item.area, color)
+    elif isinstance(item.obstacle.shape, Ramp):
+        _draw_ramp(canvas, item.obstacle.shape, item.area, color)
     elif item.low > 0.2:
         canvas.fill(item.area, (mixed(color, HALO, 0.72), 1.0))
         canvas.fill(item.area, color, hatch=5.0)
@@ -139,7 +141,7 @@ def _name_special(canvas: Canvas, item: Item, ink: str) -> None:
     """Write the words of a special obstacle: inside it if they fit and cover nothing, else beside it."""
     text = special_words(item)
     width, height = (n / canvas.scale for n in text_size(text, 13.0))
-    plain = item.low <= 0.2 and not isinstance(item.obstacle.shape, Stairs)
+    plain = item.low <= 0.2 and not isinstance(item.obstacle.shape, Stairs | Ramp)
     place = _place_inside(item.area, 1.1 * width, 1.2 * height) if plain else None
     if place is not None:
         canvas.wish(text, place, 13.0, HALO, 0.0, None)
@@ -167,10 +169,27 @@ def _draw_stairs(canvas: Canvas, stairs: Stairs, area: shapely.Geometry, color: 
         x = -0.5 * length + i * stairs.run
         canvas.line(planar.transform_points(frame, [[x, -half], [x, half]]), edge, 0.9)
     canvas.outline(area, edge, 1.3)
-    ends = planar.transform_points(frame, [[-0.5 * length + 0.4 * stairs.run, 0.0], [0.5 * length, 0.0]])
+    _draw_upward(canvas, frame, -0.5 * length + 0.4 * stairs.run, 0.5 * length)
+
+
+def _draw_ramp(canvas: Canvas, ramp: Ramp, area: shapely.Geometry, color: str) -> None:
+    """Draw a slope as an area that grows darker, and an arrow that points up."""
+    frame, half = (*ramp.center, ramp.yaw), 0.5 * ramp.length
+    for share in range(6):
+        ends = -half + ramp.length * share / 6.0, -half + ramp.length * (share + 1) / 6.0
+        corners = [(x, y) for x, y in zip((ends[0], ends[1], ends[1], ends[0]), (-1.0, -1.0, 1.0, 1.0), strict=True)]
+        part = shapely.Polygon(planar.transform_points(frame, [[x, 0.5 * y * ramp.width] for x, y in corners]))
+        canvas.fill(part, mixed(color, HALO, 0.75 - 0.12 * share))
+    canvas.outline(area, mixed(color, INK, 0.5), 1.3)
+    _draw_upward(canvas, frame, 0.15 - half, half)
+
+
+def _draw_upward(canvas: Canvas, frame: tuple[float, float, float], begin: float, end: float) -> None:
+    """Draw an arrow along the x axis of a frame, from one distance to another [m]."""
+    ends = planar.transform_points(frame, [[begin, 0.0], [end, 0.0]])
     canvas.line(ends, INK, 1.3)
     canvas.disc(ends[0], 2.4, INK)
-    canvas.arrow_head(ends[1], stairs.yaw, 11.0, INK)
+    canvas.arrow_head(ends[1], frame[2], 11.0, INK)
 
 
 def _name_inside(canvas: Canvas, item: Item, color: str, covered: shapely.Geometry) -> None:

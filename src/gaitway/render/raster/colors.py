@@ -22,6 +22,7 @@ KIND_COLORS: Mapping[str, str] = {
     "stairs": "#8f9b8a",
     "platform": "#bdb8ad",
     "bridge": "#b4b9c2",
+    "ramp": "#b9b2a0",
 }
 """sRGB colour of each kind of obstacle."""
 MOVER_COLOR = "#6a7fb8"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from gaitway.core.errors import FormatError
 from gaitway.core.suggest import nearest
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.characters import RADII, Character, LibraryRef
-from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
+from gaitway.scene.model import DRAWN, MAX_CHARACTERS, CharacterItem, LibraryItem
 from gaitway.scene.placing.placement import CharacterGroup, Placement, heading_towards
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, shown
@@ -35,6 +36,7 @@ class CharacterGroups:
             self.plan_data = whole.singles["plan"].value
         entries = whole.lists["characters"]
         self.libraries = [self._library(_inner(e, "library")) or self.library for e in entries]
+        self.drawn = [_draws_sizes(_inner(e, "library") or whole.singles.get("library")) for e in entries]
         self.plans = [self._options(_inner(e, "plan"), self.plan_data) or self.plan for e in entries]
         self.groups = self._groups(entries)
 
@@ -60,7 +62,7 @@ class CharacterGroups:
                 text = f"'{clash}' is the name of {other} already; write another name"
                 self.problems.append(entry.problem("name", text=text))
             taken |= dict.fromkeys(names, entry)
-            radius = item.radius if item.radius is not None else RADII.get(library.cast, 0.3)
+            radius = item.radius if item.radius is not None else library.size * RADII.get(library.cast, 0.3)
             out.append(CharacterGroup(entry, base, names, radius, first, len(out)))
             first += len(names)
         return out
@@ -78,7 +80,7 @@ class CharacterGroups:
                 start=(float(start[0]), float(start[1]), heading_towards(start, goal) if yaw is None else yaw),
                 goal=(float(goal[0]), float(goal[1])),
                 goal_heading=goal_heading,
-                library=self.libraries[index],
+                library=self._of_one(index, name, placement.seed),
                 plan=self.plans[index],
                 radius=group.radius,
                 speed=item.speed,
@@ -90,12 +92,19 @@ class CharacterGroups:
             for name, start, goal in zip(group.names, starts, goals, strict=True)
         ]
 
+    def _of_one(self, index: int, name: str, seed: int) -> LibraryRef:
+        """Return the library of one member of a group."""
+        library = self.libraries[index]
+        if not self.drawn[index]:
+            return library
+        return replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
+
     def _library(self, entry: SceneEntry | None) -> LibraryRef | None:
         if entry is None:
             return None
         item: LibraryItem = entry.value
         if item.file is not None:
-            return self._library_file(entry, item.file)
+            return replace(self._library_file(entry, item.file), size=_size(item))
         catalog = import_module("gaitway.cast.catalog")
         for key, value, choices in (
             ("cast", item.cast, catalog.cast_names()),
@@ -105,7 +114,7 @@ class CharacterGroups:
                 near = nearest(value, choices)
                 hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(choices)}"
                 self.problems.append(entry.problem(key, text=f"{shown(value)} is no {key} that there is; {hint}"))
-        return LibraryRef(item.cast, item.style, item.takes, item.seed)
+        return LibraryRef(item.cast, item.style, item.takes, item.seed, size=_size(item))
 
     def _library_file(self, entry: SceneEntry, name: str) -> LibraryRef:
         file = (entry.document.folder / name).absolute()
@@ -154,3 +163,12 @@ def _names(base: str, count: int | None) -> tuple[str, ...]:
         return (base,)
     width = max(2, len(str(count)))
     return tuple(f"{base}-{number:0{width}d}" for number in range(1, count + 1))
+
+
+def _size(item: LibraryItem) -> float:
+    """Return the size of a library's body; 1 where everybody draws a size."""
+    return item.size if isinstance(item.size, float) else 1.0
+
+
+def _draws_sizes(entry: SceneEntry | None) -> bool:
+    return entry is not None and entry.value.size == DRAWN

@@ -74,8 +74,9 @@ def usual_roots(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[s
 
 
 def usual_behaviors(
-    table: ActionTable, roots: Collection[str], kinds: Collection[str] = (), time_weight: float = TIME_WEIGHT
-) -> tuple[str, ...]:
+    table: ActionTable, roots: Collection[str], kinds: Collection[str] = (), time_weight: float = TIME_WEIGHT,
+    able: Collection[str] | None = None,
+) -> tuple[str, ...]:  # fmt: skip
     """Return the names of behaviours for trees from some states.
 
     These are all behaviours between: the given states, the states of rest, the gaits if a tree begins at rest, and the
@@ -86,6 +87,8 @@ def usual_behaviors(
         roots: states that trees begin in.
         kinds: kinds of special obstacles that are to be passed, such as "jump".
         time_weight: cost of a second [m/s].
+        able: names of the special behaviours that pass all obstacles of their kind; None if that is not known. Where
+            one of them belongs to the states of the tree, nobody changes the gait to pass that kind in another way.
 
     Raises:
         LibraryError: if there is no such state.
@@ -97,6 +100,10 @@ def usual_behaviors(
     if table.rest[first].any():
         states[[gait.state for gait in gaits(table, time_weight)]] = True
     special = np.isin(table.kind, [_kind(table, name) for name in kinds])
+    if able is not None:
+        own = np.isin(table.behavior, [table.index(name) for name in able])
+        own &= special & states[table.start_state] & states[table.end_state]
+        special &= own | ~np.isin(table.kind, table.kind[own])
     states[table.start_state[special]] = True
     states[table.end_state[special]] = True
     wanted: BoolArray = special | (~table.idle & (table.kind < 0))

@@ -15,6 +15,7 @@ from gaitway.core.archives import Header, checked
 from gaitway.core.errors import FormatError, GaitwayError, TreeError
 from gaitway.core.progress import Progress, silent
 from gaitway.library.actions import ActionTable
+from gaitway.library.size import SIZES
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.space.movement_costs import SPEEDS, planning_table
@@ -55,6 +56,7 @@ class LibraryHeader(Header):
     cast: str = "person"
     style: str | int | None = None
     takes: Annotated[int, Field(ge=1, le=MOST_TAKES)] = 1
+    size: Annotated[float, Field(ge=SIZES[0], le=SIZES[1])] = 1.0
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
     file: str = ""
 

@@ -1,7 +1,7 @@
-"""Floors: the level parts of a place, one above or beside the other, laid out in one plane.
+"""Floors: the level and sloping parts of a place, one above or beside the other, laid out in one plane.
 
-A floor is ground of one height on which people walk freely: the ground of the place itself, the top of a platform, a
-bridge or a block. Stairs and climbs lead from floor to floor. All floors are laid side by side in one plane, each with
+A floor is ground on which people walk freely: the ground of the place itself, the top of a platform or a bridge, a
+ramp. Stairs and ramps lead from floor to floor. All floors are laid side by side in one plane, each with
 what stands in the way on it, and with its edge as a wall. So planners that know floor plans alone serve any number of
 floors. The ground stays where it is. All others are shifted by whole metres.
 """
@@ -18,9 +18,10 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
-from gaitway.world.footprint import core_geometry
+from gaitway.world.footprint import core_geometry, united
+from gaitway.world.levels.slopes import FloorPart, Joint, sloping
 from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALL, Mover, MoverPhase, Obstacle
-from gaitway.world.shapes import Polygon, Shape, Stairs, Upright
+from gaitway.world.shapes import Polygon, Ramp, Shape, Stairs, Upright
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
@@ -38,26 +39,35 @@ _TALL = 2.5
 """Height of that wall [m]."""
 _ABOVE = 2.2
 """Height over a floor from which on nothing is in the way of those who walk there [m]."""
+_SLIVER = 1e-3
+"""Area below which things only touch [m^2]."""
+_CELL, _HEIGHTS = 0.1, 4e6
+"""Distance between the heights of slopes in the plane [m], or their number in a large place."""
 _SMALLEST = 0.16
 """Least area of a floor [m^2]; nobody stands on less."""
 
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """A level part of a place."""
+    """A part of a place on which people walk freely."""
 
     number: int
     name: str
     height: float
-    """Height of its ground [m]; that of terrain is added on the ground of the place."""
+    """Height of its ground [m], and of the lowest of it on a slope; that of terrain is added on the ground of the
+    place."""
     region: shapely.Geometry
     """Where there is ground, in the place."""
+    core: shapely.Geometry
+    """The part of it that is no part of another floor too."""
+    relief: Terrain | None
+    """Heights of its ground, in the place; None for a level floor."""
     offset: tuple[float, float]
     """Its place in the plane less its place in the world: x, y [m]."""
 
     def covers(self, x: float, y: float, margin: float = 0.0) -> bool:
         """Return whether a point of the place is on the floor, or at most a margin [m] beside it."""
-        return bool(shapely.dwithin(self.region, shapely.Point(x, y), margin))
+        return bool(shapely.dwithin(self.core, shapely.Point(x, y), margin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +76,24 @@ class Floors:
 
     world: World
     floors: tuple[Floor, ...]
-    """The ground first, then the others by height."""
+    """The ground first, then the level ones by height, then ramps."""
+    joints: tuple[Joint, ...] = ()
+    """Where ramps join level floors."""
 
     @staticmethod
     def of(world: World) -> Floors:
         """Find the floors of a world."""
         ground = shapely.box(*world.bounds)
-        found = [(GROUND, 0.0, ground), *_tops(world, ground)]
-        offsets = _layout([region.bounds for _, _, region in found])
+        level = [FloorPart(GROUND, 0.0, ground), *(FloorPart(*top) for top in _tops(world, ground))]
+        slopes, joints = sloping(world, level)
+        found = [*level, *slopes]
+        names = _unlike([part.name for part in found])
+        offsets = _layout([part.region.bounds for part in found])
         floors = [
-            Floor(number, name, height, region, offset)
-            for number, ((name, height, region), offset) in enumerate(zip(found, offsets, strict=True))
+            Floor(number, name, part.height, part.region, part.core or part.region, part.relief, offset)
+            for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
         ]
-        return Floors(world, tuple(floors))
+        return Floors(world, tuple(floors), tuple(joints))
 
     def __len__(self) -> int:
         return len(self.floors)
@@ -93,6 +108,15 @@ class Floors:
         bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
         return World(bounds, tuple(obstacles), tuple(movers), self._terrain(bounds))
 
+    @cached_property
+    def origins(self) -> tuple[int, ...]:
+        """Number in the place of each obstacle of the plane; -1 for edges of floors."""
+        out = []
+        for floor in self.floors:
+            seen = [index for index, o in enumerate(self.world.obstacles) if self._on(floor, o.shape) is not None]
+            out += [*seen, *[-1] * len(_frame(floor.region, 0.0, 0.0))]
+        return tuple(out)
+
     def _obstacles(self, floor: Floor) -> list[Obstacle]:
         """Return what stands in the way on a floor, where it is in the plane."""
         out = []
@@ -102,10 +126,13 @@ class Floors:
                 kind = WALL if obstacle.standable else obstacle.kind
                 out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
         edge = "bounds" if floor.number == 0 else f"edge of {floor.name}"
-        return out + [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in _frame(floor.region)]
+        walls = _frame(floor.region, *_extremes(floor))
+        return out + [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
 
     def _on(self, floor: Floor, shape: Shape) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
+        if floor.relief is not None:
+            return shape if _in_the_way(shape, floor.region, floor.relief) else None
         low, high = shape.heights
         over = 0.0 if floor.number == 0 and self.world.terrain is not None else floor.height
         if floor.number > 0 and not (high > floor.height and low < floor.height + _ABOVE):
@@ -128,32 +155,52 @@ class Floors:
         out = []
         for mover in self.world.movers:
             lows, highs = zip(*(phase.shape.heights for phase in mover.phases), strict=True)
-            if floor.number > 0 and not (max(highs) > floor.height and min(lows) < floor.height + _ABOVE):
+            lowest, highest = _extremes(floor)
+            if floor.number > 0 and not (max(highs) > lowest and min(lows) < highest + _ABOVE):
                 continue
             if floor.number == 0 and min(lows) > _ABOVE and self.world.terrain is None:
                 continue
             phases = tuple(
-                MoverPhase(phase.start, phase.shape.raised(-floor.height), phase.kind) for phase in mover.phases
+                MoverPhase(phase.start, phase.shape.raised(-floor.height if floor.relief is None else 0.0), phase.kind)
+                for phase in mover.phases
             )
             out.append(replace(mover, phases=phases, poses=mover.poses + np.array([*floor.offset, 0.0])))
         return out
 
     def _terrain(self, bounds: tuple[float, float, float, float]) -> Terrain | None:
-        """Return the terrain of the plane: that of the place under its ground, and none under all other floors."""
+        """Return the terrain of the plane: that of the place under its ground, slopes, and none under level floors."""
         terrain = self.world.terrain
-        if terrain is None or len(self.floors) == 1:
+        if len(self.floors) == 1 or (terrain is None and all(floor.relief is None for floor in self.floors)):
             return terrain
-        x0, y0, x1, y1 = _shifted_bounds(self.floors[0])
 
         def height(points: FloatArray) -> FloatArray:
-            x, y = points[..., 0], points[..., 1]
-            near = (x >= x0 - _FRAME) & (x <= x1 + _FRAME) & (y >= y0 - _FRAME) & (y <= y1 + _FRAME)
-            return np.asarray(np.where(near, terrain.height(points), 0.0))
+            x, y, out = points[..., 0], points[..., 1], np.zeros(points.shape[:-1])
+            for floor in self.floors:
+                relief = terrain if floor.number == 0 else floor.relief
+                if relief is not None:
+                    x0, y0, x1, y1 = _shifted_bounds(floor)
+                    near = (x >= x0 - _FRAME) & (x <= x1 + _FRAME) & (y >= y0 - _FRAME) & (y <= y1 + _FRAME)
+                    out[near] = relief.height(points[near] - np.array(floor.offset))
+            return out
 
+        if terrain is None:
+            cell = max(_CELL, math.sqrt((bounds[2] - bounds[0]) * (bounds[3] - bounds[1]) / _HEIGHTS))
+            return Terrain.of(height, bounds, cell)
         # on the corners of the terrain's own cells, so that it is the same ground
         columns, rows = (math.floor((bounds[k] - terrain.origin[k]) / terrain.cell) for k in (0, 1))
         origin = terrain.origin[0] + columns * terrain.cell, terrain.origin[1] + rows * terrain.cell
         return Terrain.of(height, (*origin, bounds[2], bounds[3]), terrain.cell)
+
+    @property
+    def mirrors(self) -> FloatArray:
+        """Ground that is in the plane twice: bounds of it there, and how far the other lies from it [m]; (M, 6)."""
+        rows = []
+        for joint in self.joints:
+            for one, other in ((joint.floor, joint.ramp), (joint.ramp, joint.floor)):
+                (x, y), (ox, oy) = self.floors[one].offset, self.floors[other].offset
+                x0, y0, x1, y1 = joint.strip.bounds
+                rows.append((x0 + x, y0 + y, x1 + x, y1 + y, ox - x, oy - y))
+        return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
     def at(self, x: float, y: float, z: float | None = None, *, what: str = "place") -> Floor:
         """Return the floor at a point of the place: the one nearest in height.
@@ -200,6 +247,8 @@ class Floors:
 
     def height(self, floor: Floor, x: float, y: float) -> float:
         """Return the height of the ground of a floor at a point of the place [m]."""
+        if floor.relief is not None:
+            return float(floor.relief.height((x, y)))
         return float(self.world.ground((x, y))) if floor.number == 0 else floor.height
 
     def under(self, x: float, y: float) -> Floor:
@@ -233,23 +282,23 @@ def _tops(world: World, ground: shapely.Geometry) -> list[tuple[str, float, shap
         while end < len(tops) and tops[end][0] - tops[first][0] <= _SAME_HEIGHT:
             end += 1
         together = tops[first:end]
-        whole = shapely.unary_union([region.buffer(0.5 * _TOUCH, join_style="mitre") for _, _, region, _ in together])
+        whole = united([region.buffer(0.5 * _TOUCH, join_style="mitre") for _, _, region, _ in together])
         whole = whole.buffer(-0.5 * _TOUCH, join_style="mitre").intersection(ground)
         parts = [part for part in shapely.get_parts(whole) if part.area >= _SMALLEST]
         for part in sorted(parts, key=lambda part: part.bounds):
             name = next((name for _, _, region, name in together if region.intersects(part)), "")
             out.append((name, together[0][0], part))
         first = end
-    return _unlike(out)
+    return out
 
 
-def _unlike(found: Sequence[tuple[str, float, shapely.Geometry]]) -> list[tuple[str, float, shapely.Geometry]]:
-    """Return floors with names that differ."""
+def _unlike(given: Sequence[str]) -> list[str]:
+    """Return names that differ."""
     names: dict[str, int] = {}
     out = []
-    for name, height, region in found:
+    for name in given:
         names[name] = names.get(name, 0) + 1
-        out.append((name if names[name] == 1 else f"{name} ({names[name]})", height, region))
+        out.append(name if names[name] == 1 else f"{name} ({names[name]})")
     return out
 
 
@@ -268,14 +317,43 @@ def _layout(boxes: Sequence[tuple[float, float, float, float]]) -> list[tuple[fl
     return offsets
 
 
-def _frame(region: shapely.Geometry) -> list[Polygon]:
-    """Return the walls around a region: all that is in its surroundings and not in it."""
+def _extremes(floor: Floor) -> tuple[float, float]:
+    """Return the lowest and the highest ground of a floor [m]."""
+    if floor.relief is None:
+        return floor.height, floor.height
+    return float(floor.relief.heights.min()), float(floor.relief.heights.max())
+
+
+def _in_the_way(shape: Shape, region: shapely.Geometry, relief: Terrain) -> bool:
+    """Return whether a shape is in the way of those who walk on sloping ground."""
+    footprint = shape.footprint()
+    if footprint.empty:
+        return False
+    area = core_geometry(footprint).buffer(footprint.radius).intersection(region)
+    if area.area < _SLIVER:
+        return False
+    places = shapely.get_coordinates(area)
+    ground = relief.height(places)
+    if isinstance(shape, Ramp):
+        return bool((shape.surface_height(places) - ground).max() > _SAME_HEIGHT)
+    low, high = shape.heights
+    return bool(high > ground.min() + _SAME_HEIGHT and low < ground.max() + _ABOVE)
+
+
+def _frame(region: shapely.Geometry, low: float, high: float) -> list[Polygon]:
+    """Return the walls around a region: all that is in its surroundings and not in it.
+
+    Args:
+        region: where there is ground.
+        low: its lowest ground [m].
+        high: its highest ground [m].
+    """
     x0, y0, x1, y1 = region.bounds
     around = shapely.box(x0 - _FRAME, y0 - _FRAME, x1 + _FRAME, y1 + _FRAME).difference(region)
     out = []
     for part in shapely.get_parts(around):
         rings = [tuple((float(x), float(y)) for x, y in ring.coords[:-1]) for ring in (part.exterior, *part.interiors)]
-        out.append(Polygon(rings[0], _TALL, tuple(rings[1:])))
+        out.append(Polygon(rings[0], _TALL + high - low, tuple(rings[1:]), low if high > low else 0.0))
     return out
 
 

@@ -1,0 +1,87 @@
+"""Branches: fragments in a row become motion, whose arms and trunk are narrowed, and then clips of a plan's own steps.
+
+Only the branch that a search has chosen is refined: the path level tells soon enough what cannot fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.deform.place import SqueezePlace
+from gaitway.deform.squeezing import Squeezed
+from gaitway.deform.tucking import tuck
+from gaitway.motion.clip import Clip
+from gaitway.performing.arrival.bending import bent, follow_path
+from gaitway.performing.arrival.footwork import laid
+
+DEEPEST = 0.008
+"""Greatest depth of the whole body in anything [m]; the audit allows 1 cm."""
+_CHANGED = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedBranch:
+    """The motion of fragments in a row."""
+
+    clips: tuple[Clip, ...]
+    """Motion of each fragment in the world."""
+    changed: tuple[bool, ...]
+    """Whether each differs from its clip."""
+    depth: float
+    """How deep the body still lies in something [m]; 0 if it is clear."""
+    failed: int
+    """Number of the fragment in which it does, or -1."""
+    blocker: str | None
+
+
+def posed(squeezed: Squeezed) -> Clip:
+    """Return the motion of a fragment in the world: its body follows the path, and feet that are down stay."""
+    fragment = squeezed.fragment
+    clip = fragment.clip
+    if fragment.work is not None and fragment.work.rolled is None and fragment.path is not None:
+        bend = follow_path(laid([fragment.work], [squeezed.start]), squeezed.path)
+        if bend is not None and _differs(squeezed):
+            return bent(clip, bend)
+    carry = planar.compose(squeezed.start, planar.inverse(clip.planar_path()[0]))
+    roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
+    roots[:, :2] = planar.transform_points(carry, roots[:, :2])
+    turns[:, 0] = rotations.multiply(rotations.from_yaw(carry[2]), turns[:, 0])
+    return replace(clip, root_positions=roots, rotations=turns)
+
+
+def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: SqueezePlace) -> RefinedBranch:
+    """Make the motion of fragments in a row, and narrow it where it touches something.
+
+    Args:
+        branch: the fragments.
+        times: times of the frames of each [s]; (F,) each.
+        place: the place.
+    """
+    clips = [posed(one) for one in branch]
+    joined = replace(
+        clips[0],
+        root_positions=np.concatenate([clip.root_positions for clip in clips]),
+        rotations=np.concatenate([clip.rotations for clip in clips]),
+        contacts=None,
+    )
+    found = tuck(joined, place, np.concatenate(times), tolerance=DEEPEST)
+    starts = np.cumsum([0, *(len(clip) for clip in clips)])
+    out, changed = [], []
+    for one, clip, a, b in zip(branch, clips, starts[:-1], starts[1:], strict=True):
+        narrow = bool(np.any(found.arms[a:b] > 0.0) or np.any(found.trunk[a:b] != 0.0))
+        turns = found.clip.rotations[a:b] if narrow else clip.rotations
+        out.append(replace(clip, rotations=turns))
+        changed.append(narrow or _differs(one))
+    failed = -1 if found.frame < 0 else int(np.searchsorted(starts, found.frame, side="right")) - 1
+    return RefinedBranch(tuple(out), tuple(changed), found.depth, failed, found.blocker)
+
+
+def _differs(squeezed: Squeezed) -> bool:
+    """Return whether a fragment was deformed."""
+    path = squeezed.fragment.path
+    return path is not None and bool(np.abs(squeezed.points - path.points).max() > _CHANGED)

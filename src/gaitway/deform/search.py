@@ -1,0 +1,218 @@
+"""Limited-horizon search: best-first over fragments that are squeezed into the place (Choi et al. 2011, section 4.1).
+
+A node is a fragment, where and when it ends. Its cost (equation 9) counts how far its path is deformed, how much its
+arms and trunk have to be narrowed, and the way that it goes. After as many nodes as the horizon allows, the search
+commits itself to the first fragment of its best branch and goes on below it. A dead end gives the other branches back.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.deform.constraints import Continuity, MotionLimits
+from gaitway.deform.fragment import Fragment
+from gaitway.deform.place import SqueezePlace
+from gaitway.deform.squeezing import Squeezed, squeeze
+from gaitway.space.plan import Pose
+
+PATH_COST, POSE_COST = 0.3, 2.0
+"""Cost of a path that is deformed as far as it may be, over its own; and of a metre of depth of arms (c1 and c2)."""
+_BINS = (0.12, float(np.radians(10.0)), 0.4)
+"""Distance [m], turn [rad] and time [s] within which two nodes of the same state count as one."""
+_AHEAD, _TURNED = 0.4, 0.5
+"""Distance at which the estimate is looked at ahead [m], and how much of the difference counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A fragment that a character may play."""
+
+    action: int
+    """Number of the action in the table of the library."""
+    fragment: Fragment
+    begins: int
+    ends: int
+    """States before and after it."""
+    cost: float
+    speed: float
+    duration: float
+    """Time that it takes [s]."""
+
+
+@dataclass(eq=False)
+class SearchNode:
+    """A node of the search. **Mutable**: dead branches are marked."""
+
+    pose: Pose
+    state: int
+    time: float
+    cost: float
+    estimate: float
+    parent: SearchNode | None = None
+    choice: Choice | None = None
+    squeezed: Squeezed | None = None
+    dead: bool = False
+
+    def branch(self) -> list[SearchNode]:
+        """Return the nodes from the first fragment to this one."""
+        out, node = [], self
+        while node.parent is not None:
+            out.append(node)
+            node = node.parent
+        return out[::-1]
+
+    def lost(self) -> bool:
+        """Return whether a fragment of its branch was given up."""
+        return any(node.dead for node in self.branch())
+
+    def below(self, other: SearchNode) -> bool:
+        """Return whether it lies below another node, or is the same."""
+        node: SearchNode | None = self
+        while node is not None:
+            if node is other:
+                return True
+            node = node.parent
+        return False
+
+
+@dataclass(eq=False)
+class HorizonSearch:
+    """One search. **Mutable**."""
+
+    place: SqueezePlace
+    choices: dict[int, list[Choice]]
+    """Choices by the state in which they begin."""
+    estimate: Callable[[FloatArray], FloatArray]
+    """Least length of the way from points (N, 2) to the goal [m]; (N,)."""
+    arrived: Callable[[SearchNode], bool]
+    per_metre: float
+    """Least cost of a metre."""
+    limits: MotionLimits
+    bounds: tuple[float, float, float, float]
+    weight: float = 1.5
+    horizon: int = 60
+    timed: bool = False
+    """Whether nodes at different times differ."""
+    blocked: Callable[[SearchNode], str | None] = lambda node: None
+    """Name of whoever a node meets, or None."""
+    deform: bool = True
+    expanded: int = 0
+    checks: int = 0
+    blockers: Counter[str] = field(default_factory=Counter)
+    nearest: SearchNode | None = None
+
+    def begin(self, pose: Pose, state: int, time: float) -> None:
+        """Begin at a pose."""
+        self.root = SearchNode(pose, state, time, 0.0, 0.0)
+        self.root.estimate = self._estimate(self.root)
+        self.nearest, self.number = self.root, 0
+        self.queue: list[tuple[float, int, SearchNode]] = []
+        self.reserve: list[tuple[float, int, SearchNode]] = []
+        self.seen: dict[tuple[int, ...], float] = {}
+        self.since = 0
+        self._push(self.root)
+
+    def next(self, most: int) -> SearchNode | None:
+        """Return the next node that has arrived; None if there is none within so many expanded nodes in all."""
+        while self.expanded < most:
+            if not self.queue:
+                if not self.reserve:
+                    return None
+                self.queue, self.reserve = self.reserve, []
+                heapq.heapify(self.queue)
+                self.root, self.since = self.queue[0][2].branch()[0].parent or self.root, 0
+            _, _, node = heapq.heappop(self.queue)
+            if node.lost():
+                continue
+            if node.parent is not None and self.arrived(node):
+                return node
+            self._expand(node)
+            self.since += 1
+            if self.since >= self.horizon:
+                self._commit()
+        return None
+
+    def _push(self, node: SearchNode) -> None:
+        heapq.heappush(self.queue, (node.cost + self.weight * node.estimate, self.number, node))
+        self.number += 1
+
+    def _commit(self) -> None:
+        """Go on below the first fragment of the best branch; other branches wait in reserve."""
+        self.since = 0
+        live = [entry for entry in self.queue if not entry[2].lost()]
+        below = [entry for entry in live if entry[2] is not self.root and entry[2].below(self.root)]
+        if not below:
+            return
+        node = min(below)[2]
+        while node.parent is not None and node.parent is not self.root:
+            node = node.parent
+        self.root = node
+        self.reserve += [entry for entry in live if not entry[2].below(node)]
+        self.queue = [entry for entry in live if entry[2].below(node)]
+        heapq.heapify(self.queue)
+
+    def _expand(self, node: SearchNode) -> None:
+        self.expanded += 1
+        for choice in self.choices.get(node.state, ()):
+            self.checks += 1
+            found = squeeze(
+                choice.fragment, Continuity(node.pose), self.place, time=node.time, speed=choice.speed,
+                limits=self.limits, deform=self.deform,
+            )  # fmt: skip
+            if not found.fits:
+                if found.blocker is not None:
+                    self.blockers[found.blocker] += 1
+                continue
+            x0, y0, x1, y1 = self.bounds
+            low, high = found.path[:, :2].min(axis=0), found.path[:, :2].max(axis=0)
+            if low[0] < x0 or low[1] < y0 or high[0] > x1 or high[1] > y1:
+                self.blockers["bounds"] += 1
+                continue
+            end = found.path[-1]
+            pose = (float(end[0]), float(end[1]), float(planar.wrap_angle(end[2])))
+            cost = node.cost + choice.cost * (1.0 + PATH_COST * self._strain(found)) + POSE_COST * found.narrow
+            child = SearchNode(pose, choice.ends, node.time + choice.duration, cost, 0.0, node, choice, found)
+            key = self._key(child)
+            if self.seen.get(key, math.inf) <= cost + 1e-9:
+                continue
+            if (who := self.blocked(child)) is not None:
+                self.blockers[who] += 1
+                continue
+            self.seen[key] = cost
+            child.estimate = self._estimate(child)
+            if not math.isfinite(child.estimate):
+                continue
+            if self.nearest is None or child.estimate < self.nearest.estimate:
+                self.nearest = child
+            self._push(child)
+
+    def _strain(self, found: Squeezed) -> float:
+        low, high = self.limits.stretch
+        return (
+            ((1.0 - found.stretch[0]) / max(1.0 - low, 1e-6)) ** 2
+            + ((found.stretch[1] - 1.0) / max(high - 1.0, 1e-6)) ** 2
+            + (found.bend / max(self.limits.bend, 1e-6)) ** 2
+        )
+
+    def _estimate(self, node: SearchNode) -> float:
+        x, y, heading = node.pose
+        ahead = (x + _AHEAD * math.cos(heading), y + _AHEAD * math.sin(heading))
+        here, there = (float(v) for v in self.estimate(np.array([(x, y), ahead])))
+        if math.isinf(here):
+            return math.inf
+        away = min(max((there if math.isfinite(there) else here + _AHEAD) - here + _AHEAD, 0.0), 2.0 * _AHEAD)
+        return self.per_metre * (here + _TURNED * away * min(here, 1.0))
+
+    def _key(self, node: SearchNode) -> tuple[int, ...]:
+        near, turn, apart = _BINS
+        x, y, heading = node.pose
+        when = round(node.time / apart) if self.timed else 0
+        return round(x / near), round(y / near), round(heading / turn), node.state, when

@@ -1,0 +1,133 @@
+"""Places with several floors, as programs see them, and the plane of the floors, in which live crowds plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import LiveError, WorldError
+from gaitway.space.plan import Plan
+from gaitway.world.levels.floors import GROUND, Floors, has_levels
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Ramp, Stairs
+from gaitway.world.world import World
+
+
+class CrowdFloors:
+    """The floors of a crowd's place. Things may come, go and move on them; floors and stairs stay. **Mutable**.
+
+    Attributes:
+        floors: floors of the place as it was at first.
+    """
+
+    def __init__(self, world: World) -> None:
+        """Find the floors of a place."""
+        self.floors = Floors.of(world)
+        self._latest = self.floors
+        bounds = np.array([floor.region.bounds for floor in self.floors.floors])
+        self._offsets = np.array([(*floor.offset, 0.0) for floor in self.floors.floors])
+        self._heights = np.array([floor.height for floor in self.floors.floors])
+        self._low = bounds[:, :2] + self._offsets[:, :2]
+        self._high = bounds[:, 2:] + self._offsets[:, :2]
+
+    def plane(self, world: World) -> World:
+        """Return a changed place as a plane of its floors; the same one for the same place.
+
+        Raises:
+            LiveError: if a floor or a flight of stairs changed.
+        """
+        if world is not self._latest.world:
+            found = Floors.of(world)
+            if not self._same(found):
+                raise LiveError("floors and stairs stay where they are while a crowd lives; make another crowd")
+            self._latest = found
+        return self._latest.plane
+
+    def _same(self, other: Floors) -> bool:
+        """Return whether another place has the same floors and stairs."""
+        own, theirs = self.floors.floors, other.floors
+        if len(own) != len(theirs) or _stairs(self.floors.world) != _stairs(other.world):
+            return False
+        return all(
+            (a.name, a.height, a.offset) == (b.name, b.height, b.offset) and a.region.equals(b.region)
+            for a, b in zip(own, theirs, strict=True)
+        )
+
+    def thing(self, obstacle: int) -> int:
+        """Return the number in the place of an obstacle of the plane; -1 for the edge of a floor."""
+        return self._latest.origins[obstacle]
+
+    def numbers(self, points: FloatArray) -> IntArray:
+        """Return the floors on which points of the plane (N, 2) are, or those nearest to them; (N,)."""
+        beyond = np.maximum(self._low - points[:, None, :2], points[:, None, :2] - self._high)
+        out: IntArray = np.argmin(np.hypot(*np.moveaxis(np.maximum(beyond, 0.0), -1, 0)), axis=1)
+        return out
+
+    def back(self, points: FloatArray) -> FloatArray:
+        """Return by how much those who stand at points of the plane (N, 2) are moved into the place [m]; (N, 3)."""
+        numbers = self.numbers(points)
+        out: FloatArray = -self._offsets[numbers]
+        out[:, 2] = self._heights[numbers]
+        return out
+
+    def spot(self, x: float, y: float, name: str | None) -> tuple[float, float, float]:
+        """Return a point of the place with the height of a floor, or of the lowest one if that has no ground there."""
+        floor = self.floors.named(name or GROUND)
+        if not floor.covers(x, y):
+            floor = self.floors.floors[0]
+        return x, y, self.floors.height(floor, x, y)
+
+    def plan_in_place(self, plan: Plan) -> Plan:
+        """Return a plan of the plane in the place."""
+        poses = np.array([*(step.pose for step in plan.steps), plan.end_pose])
+        back = self.back(poses[:, :2])[:, :2]
+        placed = [(x, y, heading) for x, y, heading in np.column_stack([poses[:, :2] + back, poses[:, 2]]).tolist()]
+        steps = tuple(replace(step, pose=pose) for step, pose in zip(plan.steps, placed[:-1], strict=True))
+        return replace(plan, steps=steps, end_pose=placed[-1])
+
+    def into(self, points: FloatArray, heights: FloatArray | None, what: str) -> FloatArray:
+        """Return points of the place in the plane; (N, 2).
+
+        Args:
+            points: x, y [m]; (N, 2).
+            heights: heights, to which the floor nearest in height is taken [m] (N,); None for the lowest floor.
+            what: name of the points in messages.
+
+        Raises:
+            LiveError: if a point is on no floor.
+        """
+        out = np.array(points)
+        for k, (x, y) in enumerate(points.tolist()):
+            try:
+                floor = self.floors.at(x, y, None if heights is None else float(heights[k]), what=what)
+            except WorldError as problem:
+                raise LiveError(str(problem)) from None
+            out[k] += floor.offset
+        return out
+
+
+def crowd_floors(world: World, dynamics: str) -> CrowdFloors | None:
+    """Return the floors of a place for a crowd; None for a place with one floor, and for dynamics that know one.
+
+    Raises:
+        LiveError: if there is a ramp.
+    """
+    if dynamics != "clips" or not has_levels(world):
+        return None
+    ramp = next((obstacle.name or "a ramp" for obstacle in world.obstacles if isinstance(obstacle.shape, Ramp)), None)
+    if ramp is not None:
+        raise LiveError(f"'{ramp}' is a ramp; live crowds climb stairs alone, so plan this scene, or take ramps out")
+    return CrowdFloors(world)
+
+
+def _stairs(world: World) -> list[Obstacle]:
+    return [obstacle for obstacle in world.obstacles if isinstance(obstacle.shape, Stairs)]
+
+
+def with_heights(table: FloatArray, width: int) -> tuple[FloatArray, FloatArray | None]:
+    """Return a table without its last column, if it has one more than asked for, and that column or None."""
+    if table.shape[1] == width:
+        return table, None
+    return np.ascontiguousarray(table[:, :width]), np.asarray(table[:, width])

@@ -1,0 +1,62 @@
+"""The planner `deform` leads characters through gaps that are narrower than their arms swing, and touches nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gaitway
+from gaitway.audit.auditing import audit_take
+from gaitway.bench.deform import pillars
+from gaitway.motion.contacts import contact_slip
+from gaitway.scene import scene_from_dict
+from gaitway.scene.scene import Scene
+
+
+def forest(wide: float, **options: Any) -> Scene:
+    """Return a scene with two rows of cylinders, gaps between them."""
+    step, shapes = 0.5 + wide, []
+    for row in range(2):
+        for k in range(-round(4.0 / step), round(4.0 / step) + 1):
+            center = [3.0 + 1.6 * row, round(5.0 + (k + 0.5 * row) * step, 3)]
+            shapes.append({"cylinder": {"center": center, "radius": 0.25, "height": 1.4}})
+    walls = [{"box": {"center": [3.8, y], "size": [2.4, 2.0], "height": 2.0}} for y in (0.6, 9.4)]
+    return scene_from_dict(
+        {
+            "gaitway": 1,
+            "library": "person",
+            "bounds": [0, 0, 9, 10],
+            "obstacles": [*shapes, *walls],
+            "characters": [{"name": "ada", "start": [1, 5, 0], "goal": [7.5, 5]}],
+            "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0, **options},
+        }
+    )
+
+
+@pytest.mark.slow
+def test_a_character_squeezes_through_a_forest_and_the_audit_is_clean() -> None:
+    scene = forest(0.5)
+    planned = gaitway.plan_scene(scene)
+    result = planned.crowd.results["ada"]
+    assert result.found and result.found_by == "deform", result.reason
+    plan = planned.crowd.plans["ada"]
+    assert plan.own and all(np.isfinite(step.swept.discs).all() for step in plan.own.values())
+    report = audit_take(planned.take, scene.world)
+    wrong = {row.name: row.worst for row in report.rows if row.decides and row.violations}
+    assert not wrong, wrong
+    assert all(contact_slip(step.clip) < 0.01 for step in plan.own.values())
+
+
+@pytest.mark.slow
+def test_a_gap_that_nobody_fits_is_told() -> None:
+    planned = gaitway.plan_scene(forest(0.2, max_nodes=30))
+    assert "wide enough" in planned.failed["ada"].reason
+
+
+@pytest.mark.slow
+def test_people_cross_pillars_in_both_directions_and_keep_clear_of_one_another() -> None:
+    scene = pillars(0.5, "deform")
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
