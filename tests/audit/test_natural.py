@@ -22,6 +22,9 @@ from gaitway.cast.catalog import load_cast
 from gaitway.cli import app
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
+from gaitway.crowd.tracks.reading import read_trajectories
+from gaitway.crowd.tracks.resampling import resampled
+from gaitway.crowd.tracks.sway import without_sway
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.motion.formats import load_clip
@@ -29,7 +32,8 @@ from gaitway.take.model import Take
 from gaitway.take.tracks import take_of
 from gaitway.world import Box, Obstacle, World
 
-MOCAP = Path(__file__).resolve().parents[3] / "shared" / "mocap"
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+MOCAP, PEDESTRIANS = SHARED / "mocap", SHARED / "pedestrians"
 FRAMES = np.arange(360) / RATE
 
 
@@ -231,6 +235,20 @@ def test_the_life_of_who_stands(speed: float) -> None:
     assert np.isnan(standing_life(clip, way_of(walked(1.3))))
 
 
+def test_steps_over_a_fence_are_no_cycles_of_a_walk() -> None:
+    clip, positions, world = made_gait()
+    plain = gait_figures(clip, way_of(positions[:, 0]), positions, world)
+    over = positions.copy()
+    left = clip.skeleton.roles["left_ankle"]
+    middle = slice(len(FRAMES) // 2, len(FRAMES) // 2 + 24)
+    over[middle, left, 2] += 0.5
+    over[middle, left, 0] -= 0.4  # it passes the other one late
+    figures = gait_figures(clip, way_of(over[:, 0]), over, world)
+    assert figures["step_time_change"] == pytest.approx(plain["step_time_change"], abs=0.015)
+    over[middle, left, 2] -= 0.5
+    assert gait_figures(clip, way_of(over[:, 0]), over, world)["step_time_change"] > 0.03
+
+
 # reports
 
 
@@ -260,6 +278,15 @@ def test_every_band_is_a_row_and_can_fail(walkers: Take) -> None:
         assert (inside.verdict, beyond.verdict) == ("ok", "outside"), row.band.name
         assert row.band.source
     assert not replace(report["speed_spread"], value=0.0, characters=9).measured
+
+
+def test_who_meets_nobody_has_less_cause_to_turn() -> None:
+    walk = (*WALK[:2], *["walk_forward"] * 4, *WALK[-2:])
+    beside = natural_report(take_with(*(track(f"w{k}", walk, (0.0, 2.0 * k, 0.0)) for k in range(4))))
+    assert (beside["turning"].characters, beside["turning_alone"].characters) == (4, 0)
+    alone = natural_report(take_with(*(track(f"w{k}", walk, (0.0, 3.0 * k, 0.0)) for k in range(4))))
+    assert (alone["turning"].characters, alone["turning_alone"].characters) == (0, 4)
+    assert alone["turning_alone"].value == pytest.approx(beside["turning"].value)
 
 
 def test_few_people_may_be_slower_on_the_whole(walkers: Take) -> None:
@@ -332,3 +359,14 @@ def test_captured_people_are_inside_the_bands() -> None:
         row = report[name]
         assert row.ok, row.cells()
         assert row.characters >= 3
+
+
+@pytest.mark.skipif(not PEDESTRIANS.is_dir(), reason="no tracked people beside the project")
+@pytest.mark.parametrize(
+    ("file", "turn"), [("uo-060-180-180.txt", 1.8), ("uo-180-180-120.txt", 4.0), ("bi_corr_400_b_03.txt", 4.8)]
+)
+def test_tracked_people_turn_as_the_bands_say(file: str, turn: float) -> None:
+    tracks = resampled(without_sway(read_trajectories(PEDESTRIANS / file)), RATE)
+    turns = [ways.turning_per_metre(way_of(tracks.positions[tracks.rows(k)])) for k in range(len(tracks.names))]
+    assert np.nanmean(turns) == pytest.approx(turn, abs=0.15)
+    assert f"{turn:.1f}" in next(band.source for band in BANDS if band.name == "turning")

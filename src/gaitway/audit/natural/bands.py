@@ -14,7 +14,11 @@ FREE_SPEED, FREE_SPEED_SPREAD = 1.34, 0.26
 """Mean and standard deviation of the free speed of pedestrians [m/s] (Weidmann 1993)."""
 _WEIDMANN = "free speed of pedestrians, 1.34 +- 0.26 m/s (Weidmann 1993)"
 _CAPTURED = "captured walks of ten people (CMU, ACCAD)"
-_TRACKED = "straight walks of captures: 0.4 to 0.9 deg/m; tracked pedestrians"
+_STRAIGHT = "straight walks of captures: 0.4 to 0.9 deg/m"
+_TRACKED = (
+    "tracked people (Juelich): 1.8 deg/m in a free stream, 4.0 before an exit of 1.2 m, 4.8 in two streams against one "
+    "another"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +66,19 @@ BANDS = (
         source="tracked people slow down instead of stopping",
     ),
     NaturalBand(
-        name="turning", title="turning that the way does not need, a metre", unit="deg/m", high=1.5, source=_TRACKED
+        name="turning", title="turning that the way does not need, a metre, of who meets others", unit="deg/m",
+        high=4.0, source=_TRACKED,
     ),
     NaturalBand(
-        name="excess_turning", title="turning that the way does not need, a trip", unit="deg", high=50.0,
-        of_crowd="median", source=_TRACKED,
+        name="turning_alone", title="turning that the way does not need, a metre, of who meets nobody", unit="deg/m",
+        high=1.5, source=_STRAIGHT,
     ),
     NaturalBand(
-        name="hook", title="turning in the last 2.5 m", unit="deg", high=10.0, of_crowd="median", source=_TRACKED
+        name="excess_turning", title="turning that the way does not need, a trip", unit="deg", high=100.0,
+        of_crowd="median", source=f"tens of degrees; {_TRACKED}",
+    ),
+    NaturalBand(
+        name="hook", title="turning in the last 2.5 m", unit="deg", high=10.0, of_crowd="median", source=_STRAIGHT
     ),
     NaturalBand(
         name="head_speed", title="head against the way, straight", unit="deg/s", low=5.0, high=16.0,

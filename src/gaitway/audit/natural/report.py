@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from gaitway.audit.natural import way as ways
 from gaitway.audit.natural.bands import BANDS, FREE_SPEED_SPREAD, NaturalBand
@@ -28,6 +29,8 @@ _SHARES = {"arm_difference": 100.0, "step_time_change": 100.0, "step_width": 100
 """Factors from measured values to the units of the bands."""
 _WALKING = 0.6
 """Speed above which a character counts for steps in time [m/s]."""
+_MET, _LOOK = 2.5, 0.2
+"""Who comes nearer than this to somebody else meets others [m], and the time from one look to the next [s]."""
 _Strides = tuple[int, FloatArray, BoolArray]
 """First frame of a character in the take, its gait phase [rad] and whether it walks in each frame of its own."""
 
@@ -136,6 +139,7 @@ def natural_report(
     """
     shortest = [] if world is None else [ShortestWays(world, radius) for radius in RADII]
     measured: dict[str, dict[str, float]] = {}
+    meets = _meets(take)
     moments: dict[str, dict[str, NaturalMoment]] = {}
     strides: list[_Strides] = []
     for index, name in enumerate(take.names):
@@ -144,6 +148,8 @@ def natural_report(
         if len(clip) < 3:
             continue
         figures, frames, phase = _measured(clip, shortest)
+        if not meets[index] and "turning" in figures:
+            figures["turning_alone"] = figures.pop("turning")
         measured[name] = figures
         moments[name] = {key: _moment(name, value, clip, frames.get(key, 0), start) for key, value in figures.items()}
         if phase is not None:
@@ -151,6 +157,19 @@ def natural_report(
     of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: _in_step(strides)}
     rows = tuple(_row(band, measured, moments, of_crowd.get(band.name)) for band in bands)
     return NaturalReport(rows, measured)
+
+
+def _meets(take: Take) -> BoolArray:
+    """Return which characters come near another one, who may stand; (N,)."""
+    meets = np.zeros(len(take), dtype=bool)
+    times = np.arange(0.0, take.duration, _LOOK)
+    for places in np.moveaxis(take.planar(times), 1, 0):  # (N, 3) at one time
+        there = np.flatnonzero(~np.isnan(places[:, 0]) & ~meets)
+        everybody = places[~np.isnan(places[:, 0]), :2]
+        if len(there) and len(everybody) > 1:
+            apart = cKDTree(everybody).query(places[there, :2], k=2)[0][:, 1]  # the nearest is itself
+            meets[there] = apart < _MET
+    return meets
 
 
 def _moment(name: str, value: float, clip: Clip, frame: int, start: float) -> NaturalMoment:
@@ -200,7 +219,8 @@ def _frames(clip: Clip, way: Way, positions: FloatArray, world: FloatArray) -> d
     fastest, going = int(np.argmax(way.speed)), np.flatnonzero(way.moving)
     short, stood = ways.short_stops(way), standing(way)
     frames = {
-        "jogging": fastest, "speed": fastest, "turning": sharp, "excess_turning": sharp,
+        "jogging": fastest, "speed": fastest, "turning": sharp, "turning_alone": sharp,
+        "excess_turning": sharp,
         "gait_switches": (ways.gait_switches(way) or [fastest])[0],
         "short_stops": sum(short[0]) // 2 if short else fastest,
         "hook": int(going[-1]) if len(going) else 0,
