@@ -111,7 +111,7 @@ def _steps_over(clip: Clip, positions: FloatArray) -> BoolArray:
     """Return whether the body lifts a foot over something, or is about to, or has just done so; (F,)."""
     hips, left, right = clip.skeleton.require("hips", "left_ankle", "right_ankle")
     height = positions[:, hips, 2] - positions[:, [left, right], 2].min(axis=1)
-    lifted = np.abs(positions[:, left, 2] - positions[:, right, 2]) > _LIFTED * np.percentile(height, 90.0)
+    lifted: BoolArray = np.abs(positions[:, left, 2] - positions[:, right, 2]) > _LIFTED * np.percentile(height, 90.0)
     if not lifted.any():
         return lifted
     over: BoolArray = binary_dilation(lifted, iterations=round(_STEPPING_OVER * RATE))
