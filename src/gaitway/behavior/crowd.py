@@ -16,7 +16,7 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, feet_stay, relaxed, unrelaxed
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
@@ -452,7 +452,7 @@ class _CrowdPlanner:
     ) -> RelaxedPlan:
         """Draw a plan straight if its character may; the character must not be in the traffic."""
         prepared, goal = member.prepared, None if tolerance is None else member.character.goal
-        if not member.character.plan.relax:
+        if not (member.character.plan.relax and feet_stay(prepared)):
             return unrelaxed(prepared, plan)
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         return relaxed(

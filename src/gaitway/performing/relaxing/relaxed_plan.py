@@ -18,10 +18,10 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.library.actions import stays
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
-from gaitway.performing.relaxing.bent_well import bent_well, feet_stay
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
@@ -140,8 +140,6 @@ def relaxed(
             stretch.end(np.array(goal), tolerance)
         if stretch.changed:
             made, runs_made = stretch.result(first, name)
-            if stretch.captured and not all(bent_well(run.sources, run.clips()) for run in runs_made):
-                continue  # as a whole it bends a little differently: it stays as it was planned
             if end == len(steps):
                 plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=stretch.end_time)
             steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
@@ -149,6 +147,15 @@ def relaxed(
             gone += end - first - len(made)
     parts = [part for part in swept if len(part.around)]
     return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
+
+
+def feet_stay(prepared: PreparedLibrary) -> bool:
+    """Return whether feet that are down stay exactly where they are in all clips of a library.
+
+    Captured feet slide a little. Bent, they would slide by more than the audit allows.
+    """
+    clips = prepared.library.clips.values()
+    return prepared.part("feet stay", lambda: all(contact_slip(clip) <= STILL for clip in clips))
 
 
 def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:
@@ -204,7 +211,6 @@ class _Stretch:
     ) -> None:  # fmt: skip
         self.prepared, self.traffic, self.footworks = prepared, traffic, footworks
         self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
-        self.captured = not feet_stay(prepared)
         self._use(list(steps))
         self.path = self.work.path
         self.waiting: Swept | None = None
@@ -557,20 +563,13 @@ class _Stretch:
         later[:, 2] += part[-1, 2] - old[b, 2]
         self.path = np.concatenate([old[:a], part, later])
         for low, high, bend in self._bends(first, first + len(steps), _BESIDE):
-            if bend is None or bend.strain > _STRAIN or not self._bent_well(low, high, bend):
+            if bend is None or bend.strain > _STRAIN:
                 self._restore(before)
                 return (max(low, first) + min(high, first + len(steps))) // 2
         self.changed = True
         end = first + len(steps)
         self.tried = {(low, high) for low, high in self.tried if high <= first or end <= low}
         return None
-
-    def _bent_well(self, low: int, high: int, bend: Bend) -> bool:
-        """Return whether the clips of some steps can be bent so; those of the cast always can."""
-        if not self.captured:
-            return True
-        sources = [self.prepared.library.clips[step.clip] for step in self.steps[low:high]]
-        return bent_well(sources, bent_clips(sources, bend, [source.name for source in sources]))
 
     def _bends(self, first: int, end: int, beside: int | None = None) -> Iterator[tuple[int, int, Bend | None]]:
         """Yield the steps in a row that are bent, from one number up to another, if they reach into some.
