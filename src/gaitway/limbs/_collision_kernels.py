@@ -234,6 +234,30 @@ def frame_at(around: Around, time: float) -> tuple[int, float]:
 
 
 @kernel(inner=True, shared=True)
+def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, balls: FloatArray) -> bool:
+    """Return whether two of our own capsules lie too deep in one another. Memory for balls around them is (K, 2, 3)."""
+    if around.pairs.shape[0] > 4:  # balls are worth their while
+        for k in range(radii.shape[0]):
+            square = 0.0
+            for d in range(3):
+                balls[k, 0, d] = 0.5 * (ends[k, 0, d] + ends[k, 1, d])
+                square += (ends[k, 1, d] - ends[k, 0, d]) ** 2
+            balls[k, 1, 0] = 0.5 * math.sqrt(square)
+    for p in range(around.pairs.shape[0]):
+        a, b = around.pairs[p, 0], around.pairs[p, 1]
+        thick = radii[a] + radii[b] - around.ease[p]
+        if around.pairs.shape[0] > 4:
+            reach, square = thick + balls[a, 1, 0] + balls[b, 1, 0], 0.0
+            for d in range(3):
+                square += (balls[a, 0, d] - balls[b, 0, d]) ** 2
+            if square >= reach * reach:
+                continue
+        if thick > 0.0 and segment_square(ends, a, ends, b) < thick * thick:
+            return True
+    return False
+
+
+@kernel(inner=True, shared=True)
 def least_gap(
     ends: FloatArray, radii: FloatArray, time: float, around: Around, bar: float, stop: bool, moved: FloatArray,
     other: FloatArray,
@@ -259,11 +283,8 @@ def least_gap(
     for k in range(count):
         if min(ends[k, 0, 2], ends[k, 1, 2]) - radii[k] < floor:
             return -1.0
-    for p in range(around.pairs.shape[0]):
-        a, b = around.pairs[p, 0], around.pairs[p, 1]
-        thick = radii[a] + radii[b] - around.ease[p]
-        if thick > 0.0 and segment_square(ends, a, ends, b) < thick * thick:
-            return -1.0
+    if _meets_itself(ends, radii, around, moved):
+        return -1.0
     solids = around.solids
     for s in range(solids.kinds.shape[0]):
         mover = solids.movers[s]

@@ -212,7 +212,7 @@ class LimbCapsules:
 
 
 def body_around(
-    clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = ()
+    clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = (), *, reach: float = 0.5
 ) -> tuple[FloatArray, FloatArray, Around]:
     """Return the capsules of a whole body (F, C, 2, 3), their radii (C,) and what is around them over a clip.
 
@@ -221,6 +221,7 @@ def body_around(
         begin: time of its first frame [s].
         world: the world.
         others: other bodies, over the same frames.
+        reach: greatest gap that will be asked for [m]; what is farther from the whole motion is left out.
     """
     body = capsule_body(clip.skeleton)
     axes, count = np.ascontiguousarray(body.segments(*clip.joint_transforms())), len(body)
@@ -230,7 +231,7 @@ def body_around(
     _collision_kernels.pair_depths(axes, read_only(body.radii), axes, read_only(body.radii), depths)
     ease = depths[pairs[:, 0], pairs[:, 1]] + _SELF_SLACK if len(pairs) else np.empty(0)
     table = _Table(clip, begin, world, axes, body.radii)
-    around = table.around(others, np.empty((len(clip), 0, 2, 3)), np.empty(0), np.empty((count, 0)), pairs, ease)
+    around = table.around(others, np.empty((len(clip), 0, 2, 3)), np.empty(0), np.empty((count, 0)), pairs, ease, reach)
     return axes, np.asarray(body.radii), around
 
 
