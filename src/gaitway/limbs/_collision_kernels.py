@@ -71,7 +71,7 @@ class Around(NamedTuple):
     """Lowest height that our capsules may have [m]; (F,)."""
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _footprint_distance(solids: WorldSolids, s: int, x: float, y: float) -> float:
     """Return the signed distance of a point to the footprint of a prism [m]."""
     inside, best = False, _FAR
@@ -93,7 +93,7 @@ def _footprint_distance(solids: WorldSolids, s: int, x: float, y: float) -> floa
     return signed
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _triangle_distance(corners: FloatArray, t: int, x: float, y: float, z: float) -> float:
     """Return the distance of a point to a triangle [m]."""
     ax, ay, az = corners[t, 0], corners[t, 1], corners[t, 2]
@@ -122,7 +122,7 @@ def _triangle_distance(corners: FloatArray, t: int, x: float, y: float, z: float
     return math.sqrt(best)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _point_distance(solids: WorldSolids, s: int, x: float, y: float, z: float) -> float:
     """Return the distance of a point to a prism or triangle [m], negative inside a prism."""
     if solids.kinds[s] == TRIANGLE:
@@ -134,7 +134,7 @@ def _point_distance(solids: WorldSolids, s: int, x: float, y: float, z: float) -
     return max(flat, over)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def axis_distance(solids: WorldSolids, s: int, ends: FloatArray, k: int, need: float) -> float:
     """Return the distance of axis k of `ends` (K, 2, 3) to a solid [m]; at least `need` where it is not nearer.
 
@@ -181,7 +181,7 @@ def axis_distance(solids: WorldSolids, s: int, ends: FloatArray, k: int, need: f
     return min(at_a, at_b) - (high - low) * length
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def segment_square(p: FloatArray, k: int, q: FloatArray, m: int) -> float:
     """Return the squared distance of axis k of p (K, 2, 3) and axis m of q (M, 2, 3) [m^2]; either may be a point."""
     ux, uy, uz = p[k, 1, 0] - p[k, 0, 0], p[k, 1, 1] - p[k, 0, 1], p[k, 1, 2] - p[k, 0, 2]
@@ -202,7 +202,7 @@ def segment_square(p: FloatArray, k: int, q: FloatArray, m: int) -> float:
     return square
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _apart(ends: FloatArray, k: int, reach: float, boxes: FloatArray, s: int) -> bool:
     """Return whether axis k, grown by a reach [m], lies outside a bounding box."""
     for i in range(3):
@@ -213,7 +213,7 @@ def _apart(ends: FloatArray, k: int, reach: float, boxes: FloatArray, s: int) ->
     return False
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _far_apart(ends: FloatArray, k: int, reach: float, other: FloatArray) -> bool:
     """Return whether the boxes around axis k and around the one axis of `other` are farther apart than a reach [m]."""
     for d in range(3):
@@ -224,7 +224,7 @@ def _far_apart(ends: FloatArray, k: int, reach: float, other: FloatArray) -> boo
     return False
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def frame_at(around: Around, time: float) -> tuple[int, float]:
     """Return the frame before a time [s], and the share of the way to the next."""
     frames = around.floor.shape[0]
@@ -233,7 +233,7 @@ def frame_at(around: Around, time: float) -> tuple[int, float]:
     return i, f - i
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, balls: FloatArray) -> bool:
     """Return whether two of our own capsules lie too deep in one another. Memory for balls around them is (K, 2, 3)."""
     if around.pairs.shape[0] > 4:  # balls are worth their while
@@ -257,7 +257,7 @@ def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, balls: Fl
     return False
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def least_gap(
     ends: FloatArray, radii: FloatArray, time: float, around: Around, bar: float, stop: bool, moved: FloatArray,
     other: FloatArray,
