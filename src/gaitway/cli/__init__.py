@@ -22,7 +22,7 @@ from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, plain, progress, remark, say, show_json, show_rows
 from gaitway.cli.studio import studio
-from gaitway.cli.takes import audit, counted_violations, export, take_app
+from gaitway.cli.takes import audit, correct, counted_violations, export, take_app
 from gaitway.cli.tracks import animate
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
@@ -43,6 +43,7 @@ app.add_typer(tree_app, name="tree")
 app.command()(plan)
 app.command()(animate)
 app.command()(audit)
+app.command()(correct)
 app.command()(export)
 app.command()(papers)
 app.command()(studio)
@@ -133,6 +134,7 @@ _MEANT = {
     **dict.fromkeys(("run", "simulate", "solve"), "plan"),
     **dict.fromkeys(("list", "scenes"), "scene list"),
     **dict.fromkeys(("verify", "test", "inspect"), "audit"),
+    **dict.fromkeys(("fix", "repair", "mend"), "correct"),
     **dict.fromkeys(("benchmark", "perf"), "bench"),
     **dict.fromkeys(("build", "grow"), "tree build"),
     **dict.fromkeys(("warm", "warmup", "jit", "prepare"), "compile"),

@@ -34,6 +34,8 @@ _SPEED_WEIGHT = 0.05
 """What a square of speed counts beside a square of distance [s^2]."""
 _TAKEN_BACK = ([0, 1, 2, 3, 4, 5, 6], [5, 6], [4], [2], [3], [0], [1])
 """Columns of offsets that are taken back together, hand first."""
+_FIXED = 0.3
+"""Share of the upper bone that is not looked at, since no posture moves its beginning."""
 _PARTS = 2
 """Looks from one frame to the next."""
 
@@ -43,7 +45,8 @@ class LimbPlanOptions:
     """Options of a plan."""
 
     margin: float = 0.02
-    """Gap that is kept to everything but the body itself [m]. Shortcuts hug obstacles, so it should not be 0."""
+    """Gap that is planned with, to everything but the body itself [m]; rounding may use up half of it. Below 0, so much
+    depth is let pass."""
     fastest: float = 6.0
     """Greatest speed of an angle beside that of the motion itself [rad/s]. More looks jerky."""
     plans: int = 2
@@ -56,7 +59,7 @@ class LimbPlanOptions:
     """Length of an extension [m]. Less takes longer, more misses narrow ways."""
 
     def __post_init__(self) -> None:
-        bounds = {"margin": (0.0, 0.5), "fastest": (0.1, 100.0), "plans": (1, 100), "iterations": (1, 100_000),
+        bounds = {"margin": (-0.01, 0.5), "fastest": (0.1, 100.0), "plans": (1, 100), "iterations": (1, 100_000),
                   "step": (0.01, 2.0)}  # fmt: skip
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
@@ -107,7 +110,7 @@ class LimbWindow:
             carried: what the hand or foot holds.
         """
         self.limb, self.clip, self.begin = limb, clip, float(begin)
-        self.capsules = LimbCapsules.of(limb, carried)
+        self.capsules = LimbCapsules.of(limb, carried).trimmed(_FIXED, limb.lengths)
         self.source = limb.postures(clip)
         starts, bases = limb.hanging(*clip.joint_transforms())
         count = 0 if carried is None else len(carried.radii)
@@ -229,14 +232,14 @@ class LimbWindow:
         if len(touched) == 0:
             return None
         frames = (max(int(touched[0]) - room, 0), min(int(touched[-1]) + room + 1, len(self)))
-        bar, least = 2.0 * margin + 0.01, 0.5 * margin
+        bar, least = 2.0 * abs(margin) + 0.01, min(margin, 0.5 * margin)
         for width in (*_WIDTHS, 0.0):
             offsets = plain
             if width > 0.0:
                 offsets = scipy.ndimage.gaussian_filter1d(plain, width * self.clip.fps, axis=0, mode="constant")
                 offsets *= _fade(len(self), frames, round(0.1 * self.clip.fps))[:, None]
             gap = float(self.gaps(offsets, bar, frames).min())
-            if gap >= least or (width == 0.0 and gap >= 0.0):
+            if gap >= least:
                 return LimbPlan(offsets, (0.0, 0.0), self.effort(offsets), gap, width, held, 1, 0)
         return None
 
@@ -248,7 +251,7 @@ class LimbWindow:
         room = round(ROOM * self.clip.fps)
         first, last = (round((t - self.begin) * self.clip.fps) for t in (begin, end))
         frames = (max(first - room, 0), min(last + room + 1, len(self)))
-        bar, least = 2.0 * margin + 0.01, min(plan.gap, 0.5 * margin)
+        bar, least = 2.0 * abs(margin) + 0.01, min(plan.gap, margin, 0.5 * margin)
         for _ in range(2):
             before = plan.effort
             for columns in _TAKEN_BACK:

@@ -203,6 +203,19 @@ class LimbCapsules:
             read_only(np.array([row[3] for row in rows])),
         )
 
+    def trimmed(self, share: float, lengths: FloatArray) -> LimbCapsules:
+        """Return the capsules without the part of the upper segment nearest to the body, a share of its bone.
+
+        No posture moves the place where a limb begins. Along an axis the distance to a convex solid is convex: between
+        that place and where the trimmed capsule begins, nothing is nearer than at one of the two.
+        """
+        starts, low = np.array(self.starts), share * float(lengths[0])
+        for k in np.flatnonzero(self.segments == 0).tolist():
+            way = self.ends[k] - self.starts[k]
+            if way[2] > 1e-9:
+                starts[k] += way * min(max((low - self.starts[k, 2]) / way[2], 0.0), 1.0)
+        return LimbCapsules(self.segments, read_only(starts), self.ends, self.radii)
+
     def axes(self, frames: FloatArray, points: FloatArray) -> FloatArray:
         """Return world axes [m] (F, K, 2, 3) from `Limb.places`."""
         at = points[:, self.segments]
