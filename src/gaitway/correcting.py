@@ -7,7 +7,6 @@ nothing that an arm could mend.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,7 +15,7 @@ import numpy as np
 from gaitway.audit import AuditBars, Finding, find_collisions
 from gaitway.audit.sources import turn_steps, usual_steps
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import GaitwayError, LimbError
 from gaitway.core.progress import Progress, silent
 from gaitway.limbs.linkage import Limb, fit_limb
@@ -293,7 +292,7 @@ def _body(take: Take, character: int, times: FloatArray) -> OtherBody:
     return OtherBody(absent(segments, there), shape.radii)
 
 
-def _bad_span(near: np.ndarray, known: tuple[int, int]) -> tuple[int, int]:
+def _bad_span(near: BoolArray, known: tuple[int, int]) -> tuple[int, int]:
     """Return first and last frame that are too near, around a span that is known to be."""
     early, late = max(known[0], 0), min(known[1], len(near) - 1)
     while early > 0 and near[early - 1]:
@@ -303,7 +302,7 @@ def _bad_span(near: np.ndarray, known: tuple[int, int]) -> tuple[int, int]:
     return early, late
 
 
-def _clear_before(near: np.ndarray, frame: int) -> int | None:
+def _clear_before(near: BoolArray, frame: int) -> int | None:
     """Return the last frame up to some frame where the motion is clear before and after, or the first of all."""
     for f in range(min(max(frame, 0), len(near) - 1), -1, -1):
         if not near[f] and not near[max(f - 1, 0)]:
@@ -311,14 +310,9 @@ def _clear_before(near: np.ndarray, frame: int) -> int | None:
     return None
 
 
-def _clear_after(near: np.ndarray, frame: int) -> int | None:
+def _clear_after(near: BoolArray, frame: int) -> int | None:
     """Return the first frame from some frame on where the motion is clear, or None."""
     for f in range(max(min(frame, len(near) - 1), 0), len(near)):
         if not near[f] and not near[f - 1]:
             return f
     return None
-
-
-def total_time(corrections: Sequence[Correction]) -> float:
-    """Return how long arms were away from their motion, added up [s]."""
-    return float(sum(c.span[1] - c.span[0] for c in corrections))

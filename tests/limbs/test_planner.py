@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from figures import walking
 
+from figures import walking
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _planner_kernels as kernels
@@ -178,7 +178,7 @@ def test_bad_spans_and_options_are_one_line(window: LimbWindow) -> None:
         window.plan(-1.0, 1.0)
     with pytest.raises(LimbError, match=r"span of 0\.050 s is too short; 0\.133 s is the least"):
         window.plan(1.0, 1.05)
-    with pytest.raises(LimbError, match="margin 2 of a plan must be between -0.01 and 0.5"):
+    with pytest.raises(LimbError, match=r"margin 2 of a plan must be between -0\.01 and 0\.5"):
         LimbPlanOptions(margin=2.0)
     with pytest.raises(LimbError, match="plans 0 of a plan"):
         LimbPlanOptions(plans=0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from figures import standing, walking
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figures import standing, walking
 from gaitway.audit._pair_kernels import segment_distance
 from gaitway.audit._solid_kernels import signed_distance
 from gaitway.audit.solids import gather, stack_of
@@ -94,7 +94,9 @@ def test_a_mesh_is_its_triangles() -> None:
 def test_a_body_is_as_near_to_a_wall_as_its_hand() -> None:
     clip = standing()
     hand = capsules(clip)[0, :, :, 1].max() + 0.5
-    axes, radii, around = body_around(clip, 0.0, World(BOUNDS, (Obstacle(Box((0.0, hand + 0.5), (4.0, 1.0), 2.0)),)), reach=2.0)
+    axes, radii, around = body_around(
+        clip, 0.0, World(BOUNDS, (Obstacle(Box((0.0, hand + 0.5), (4.0, 1.0), 2.0)),)), reach=2.0
+    )
     times = np.zeros(len(clip))
     gap = body_gaps(axes, radii, times, around, 2.0)
     body = capsule_body(clip.skeleton)
@@ -105,7 +107,10 @@ def test_a_body_is_as_near_to_a_wall_as_its_hand() -> None:
 
 def test_movers_are_where_they_are_at_that_time_and_phase() -> None:
     clip = walking(2.0)
-    phases = (MoverPhase(-np.inf, Box((0.0, 0.0), (0.4, 0.4), 2.0)), MoverPhase(1.0, Box((0, 0), (9, 9), 2), "passable"))
+    phases = (
+        MoverPhase(-np.inf, Box((0.0, 0.0), (0.4, 0.4), 2.0)),
+        MoverPhase(1.0, Box((0, 0), (9, 9), 2), "passable"),
+    )
     mover = Mover(phases, [0.0, 2.0], [[-3.0, 1.5, 0.0], [3.0, 1.5, 3.0]])
     axes, radii, around = body_around(clip, 0.0, World(BOUNDS, movers=(mover,)))
     times = np.arange(len(clip)) / clip.fps

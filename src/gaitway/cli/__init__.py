@@ -229,8 +229,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="One of behavior, bodies, crowd, deform, fuzz, graphs, levels, live, motion, render, soak, take, "
-            "tree, variation, world; all but fuzz and soak if left out."
+            help="One of behavior, bodies, crowd, deform, fuzz, graphs, levels, limbs, live, motion, render, soak, "
+            "take, tree, variation, world; all but fuzz and soak if left out."
         ),
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="How long fuzz or soak runs.", min=0.0, max=10_000.0)] = None,

@@ -131,7 +131,8 @@ def _point_distance(solids: WorldSolids, s: int, x: float, y: float, z: float) -
     over = max(solids.numbers[s, BOTTOM] - z, z - solids.numbers[s, TOP])
     if flat > 0.0 and over > 0.0:
         return math.sqrt(flat * flat + over * over)
-    return max(flat, over)
+    deepest: float = max(flat, over)
+    return deepest
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -276,7 +277,8 @@ def least_gap(
         moved: memory; (K, 2, 3).
         other: memory; (1, 2, 3).
     """
-    count, best = radii.shape[0], bar
+    count = radii.shape[0]
+    best: float = bar
     i, share = frame_at(around, time)
     j = min(i + 1, around.floor.shape[0] - 1)
     floor = (1.0 - share) * around.floor[i] + share * around.floor[j]
@@ -318,9 +320,9 @@ def least_gap(
             thick = radii[k] + around.thick[m]
             if own:  # parts of the same body may touch, but not lie deeper in one another than they do anyway
                 reach = thick - around.slack[k, m]
-                if reach > 0.0 and not _far_apart(ends, k, reach, other):
-                    if segment_square(ends, k, other, 0) < reach * reach:
-                        return -1.0
+                near = reach > 0.0 and not _far_apart(ends, k, reach, other)
+                if near and segment_square(ends, k, other, 0) < reach * reach:
+                    return -1.0
             elif not _far_apart(ends, k, thick + best, other):
                 best = min(best, math.sqrt(segment_square(ends, k, other, 0)) - thick)
                 if stop and best < bar:

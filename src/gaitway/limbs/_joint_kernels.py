@@ -249,7 +249,8 @@ def solve_all(
 def in_ellipse(limits: FloatArray, row: int, x: float, y: float) -> bool:
     """Return whether a swing is within its ellipse."""
     u, v = (x - limits[row, 0]) / limits[row, 2], (y - limits[row, 1]) / limits[row, 3]
-    return u * u + v * v <= 1.0 + _SMALL  # rounding must not decide at the rim
+    inside: bool = u * u + v * v <= 1.0 + _SMALL  # rounding must not decide at the rim
+    return inside
 
 
 @kernel(inner=True)

@@ -155,10 +155,10 @@ def _slow_enough(a: FloatArray, b: FloatArray, fastest: float) -> bool:
     time = b[TIME] - a[TIME]
     if time <= 1e-6:
         return False
+    most = 0.0
     for k in range(PLANNED):
-        if abs(b[k] - a[k]) > fastest * time:
-            return False
-    return True
+        most = max(most, abs(b[k] - a[k]))
+    return most <= fastest * time
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -307,9 +307,7 @@ def _joined(states: FloatArray, parents: IntArray, first: int, second: int) -> F
 
 
 @kernel
-def hold(
-    table: LimbTable, numbers: FloatArray, times: FloatArray, draws: FloatArray, checks: IntArray
-) -> FloatArray:
+def hold(table: LimbTable, numbers: FloatArray, times: FloatArray, draws: FloatArray, checks: IntArray) -> FloatArray:
     """Return a path (4, 8) on which the limb goes to one offset, holds it, and comes back; empty if none is valid.
 
     Offsets grow from draw to draw, so that the first that is valid is about the smallest.
@@ -367,9 +365,7 @@ def _at(path: FloatArray, time: float, out: FloatArray) -> int:
 
 
 @kernel
-def smooth(
-    table: LimbTable, numbers: FloatArray, path: FloatArray, draws: FloatArray, checks: IntArray
-) -> FloatArray:
+def smooth(table: LimbTable, numbers: FloatArray, path: FloatArray, draws: FloatArray, checks: IntArray) -> FloatArray:
     """Return a path with shortcuts between random times wherever these are valid; time stays monotone.
 
     Args:
@@ -414,9 +410,7 @@ def smooth(
 
 
 @kernel
-def gaps(
-    table: LimbTable, offsets: FloatArray, first: int, stop: int, parts: int, bar: float, out: FloatArray
-) -> None:
+def gaps(table: LimbTable, offsets: FloatArray, first: int, stop: int, parts: int, bar: float, out: FloatArray) -> None:
     """Write the least gap of offsets (F, 7) from each frame on, looked at in so many parts, up to the next; (F,).
 
     Frames outside `first` to `stop` are left as they are.
@@ -435,14 +429,37 @@ def gaps(
 
 
 @kernel
+def keeps(table: LimbTable, offsets: FloatArray, first: int, stop: int, parts: int, margin: float) -> bool:
+    """Return whether offsets (F, 7) keep a margin [m] and the limits in some frames, looked at as by `gaps`."""
+    memory, state = _memory(table), np.empty(PLANNED + 1)
+    for part in range(parts):  # coarse first, so that what is wrong shows early
+        share = part / parts
+        for f in range(first, stop):
+            after = min(f + 1, offsets.shape[0] - 1)
+            for k in range(PLANNED):
+                state[k] = (1.0 - share) * offsets[f, k] + share * offsets[after, k]
+            state[TIME] = table.around.begin + (f + share) / table.around.rate
+            if not _valid(table, state, margin, memory):
+                return False
+    return True
+
+
+@kernel
 def strays(table: LimbTable, offsets: FloatArray, out: FloatArray) -> None:
     """Write how far points of the limb (F, 2 + P, 3) lie from those of the motion itself for offsets (F, 7) [m]."""
     memory, state = _memory(table), np.zeros(PLANNED + 1)
     at = np.empty((2 + table.tips.shape[0], 3))
     for f in range(offsets.shape[0]):
         state[TIME] = table.around.begin + f / table.around.rate
+        still = True
         for k in range(PLANNED):
+            still = still and offsets[f, k] == 0.0
             state[k] = 0.0
+        if still:
+            for p in range(at.shape[0]):
+                for d in range(3):
+                    out[f, p, d] = 0.0
+            continue
         _marks(table, state, memory, at)
         for k in range(PLANNED):
             state[k] = offsets[f, k]

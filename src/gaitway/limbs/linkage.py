@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -188,7 +189,7 @@ def find_limb(skeleton: Skeleton, name: str) -> Limb:
     base = int(skeleton.parents[joints[0]])
     if base < 0:
         raise LimbError(f"limb '{name}' of skeleton '{skeleton.name}' begins at the root, so it hangs on nothing")
-    bones = [places[b] - places[a] for a, b in zip(joints[:-1], joints[1:], strict=True)]
+    bones = [places[b] - places[a] for a, b in pairwise(joints)]
     lengths = np.array([float(np.linalg.norm(bone)) for bone in bones])
     if (lengths < 1e-3).any():
         raise LimbError(f"limb '{name}' of skeleton '{skeleton.name}' has a bone without length")
@@ -279,7 +280,7 @@ def limb_subtree(limb: Limb) -> BoolArray:
 
 def _near(angles: FloatArray, middle: float) -> FloatArray:
     """Return continuous angles [rad] (F,) moved by whole turns, so that their median is nearest to `middle`."""
-    return angles - 2.0 * np.pi * np.round((float(np.median(angles)) - middle) / (2.0 * np.pi))
+    return np.asarray(angles - 2.0 * np.pi * np.round((float(np.median(angles)) - middle) / (2.0 * np.pi)))
 
 
 def _limit_rows(degrees: Sequence[Sequence[float]], mirrored: bool) -> FloatArray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _planner_kernels
 from gaitway.limbs._joint_kernels import PLANNED
@@ -27,9 +27,11 @@ _WIDTHS = (0.14, 0.1, 0.07, 0.05, 0.035, 0.02)
 """Standard deviations of the rounding that are tried, the widest first [s]."""
 ROOM = 0.45
 """Time before and after a span into which rounding may reach [s]: three times the widest, and a little."""
-_SHORTCUTS = 150
+_SAMPLES = 4
+"""Samples that may be drawn for each extension, on average."""
+_SHORTCUTS, _HELD_SHORTCUTS = 80, 30
 _HOLDS = 300
-"""Tries to make a plan shorter, and to hold one offset."""
+"""Tries to make a plan of trees and a held one shorter, and to hold one offset."""
 _SPEED_WEIGHT = 0.05
 """What a square of speed counts beside a square of distance [s^2]."""
 _TAKEN_BACK = ([0, 1, 2, 3, 4, 5, 6], [5, 6], [4], [2], [3], [0], [1])
@@ -128,7 +130,9 @@ class LimbWindow:
     def __len__(self) -> int:
         return len(self.clip)
 
-    def gaps(self, offsets: FloatArray | None = None, bar: float = 0.1, frames: tuple[int, int] | None = None) -> FloatArray:
+    def gaps(
+        self, offsets: FloatArray | None = None, bar: float = 0.1, frames: tuple[int, int] | None = None
+    ) -> FloatArray:
         """Return the least gap of the limb from each frame on up to the next [m]; (F,).
 
         Args:
@@ -176,14 +180,14 @@ class LimbWindow:
             if held:
                 path = self._held(begin, end, bad, numbers, checks, rng, number)
             else:
-                draws = rng.random((20 * options.iterations, DRAWS))
+                draws = rng.random((_SAMPLES * options.iterations, DRAWS))
                 path = _planner_kernels.grow(
                     self.table, numbers, float(begin), float(end), read_only(draws), options.iterations, checks
                 )  # fmt: skip
             if len(path) == 0:
                 continue
             shorter = _planner_kernels.smooth(
-                self.table, numbers, np.ascontiguousarray(path), read_only(rng.random((_SHORTCUTS, 3))), checks
+                self.table, numbers, np.ascontiguousarray(path), read_only(rng.random((_HELD_SHORTCUTS if held else _SHORTCUTS, 3))), checks
             )  # fmt: skip
             made = self._rounded(shorter, options.margin, held)
             if made is None:
@@ -206,7 +210,7 @@ class LimbWindow:
         return float(times[0]), float(times[-1]) + 1.0 / self.clip.fps
 
     def _held(
-        self, begin: float, end: float, bad: tuple[float, float], numbers: FloatArray, checks: np.ndarray,
+        self, begin: float, end: float, bad: tuple[float, float], numbers: FloatArray, checks: IntArray,
         rng: np.random.Generator, number: int,
     ) -> FloatArray:  # fmt: skip
         early = 0.04 + 0.08 * number  # how long before and after the bad span the offset is held already
@@ -238,8 +242,8 @@ class LimbWindow:
             if width > 0.0:
                 offsets = scipy.ndimage.gaussian_filter1d(plain, width * self.clip.fps, axis=0, mode="constant")
                 offsets *= _fade(len(self), frames, round(0.1 * self.clip.fps))[:, None]
-            gap = float(self.gaps(offsets, bar, frames).min())
-            if gap >= least:
+            if self._keeps(offsets, frames, least):
+                gap = float(self.gaps(offsets, bar, frames).min())
                 return LimbPlan(offsets, (0.0, 0.0), self.effort(offsets), gap, width, held, 1, 0)
         return None
 
@@ -259,14 +263,15 @@ class LimbWindow:
                     offsets = np.array(plan.offsets)
                     offsets[:, columns] *= share
                     effort = self.effort(offsets)
-                    if round(effort, 7) < round(plan.effort, 7):
-                        gap = float(self.gaps(offsets, bar, frames).min())
-                        if gap >= least:
-                            plan = replace(plan, offsets=offsets, effort=effort, gap=gap)
-                            break
+                    if round(effort, 7) < round(plan.effort, 7) and self._keeps(offsets, frames, least):
+                        plan = replace(plan, offsets=offsets, effort=effort)
+                        break
             if plan.effort > 0.98 * before:
                 break
-        return plan
+        return replace(plan, gap=float(self.gaps(plan.offsets, bar, frames).min()))
+
+    def _keeps(self, offsets: FloatArray, frames: tuple[int, int], margin: float) -> bool:
+        return bool(_planner_kernels.keeps(self.table, read_only(offsets), *frames, _PARTS, float(margin)))
 
     def effort(self, offsets: FloatArray) -> float:
         """Return how far and how fast the limb strays from its motion: mean squares over the window [m^2]."""

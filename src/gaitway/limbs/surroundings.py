@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _collision_kernels
 from gaitway.limbs._collision_kernels import BALL, CONCAVE, CONVEX, TRIANGLE, Around, WorldSolids
@@ -16,7 +17,6 @@ from gaitway.limbs.linkage import Limb, limb_subtree
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip
-from gaitway.core import rotations
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.footprint import Footprint, core_geometry
 from gaitway.world.obstacle import PASSABLE
@@ -285,7 +285,8 @@ def limb_around(
     _collision_kernels.pair_depths(mine, capsules.radii, mine, capsules.radii, within)
     ease = within[chosen[:, 0], chosen[:, 1]] + _SELF_SLACK
     table = _Table(clip, begin, world, np.concatenate([axes, mine], axis=1), np.append(body.radii, capsules.radii))
-    reach = float(limb.lengths.sum()) + float(np.linalg.norm(np.maximum(abs(capsules.starts), abs(capsules.ends)), axis=1).max())
+    far = np.linalg.norm(np.concatenate([capsules.starts, capsules.ends]), axis=1)
+    reach = float(limb.lengths.sum()) + float(far.max())
     return table.around(others, own_axes, own_radii, slack, chosen, ease, reach)
 
 
@@ -305,8 +306,7 @@ class _Table:
         times = self.begin + np.arange(len(self.clip)) / self.clip.fps
         solids = world_solids(self.world, low, high, float(times[0]), float(times[-1]))
         moves = np.stack([mover.pose(times) for mover in self.world.movers], axis=1) if self.world.movers else None
-        near = [o for o in others if (o.segments.min(axis=(1, 2)) < high).all(axis=1).any()
-                and ((o.segments.min(axis=(1, 2)) < high) & (o.segments.max(axis=(1, 2)) > low)).all(axis=1).any()]  # fmt: skip
+        near = [other for other in others if _meets(other, low, high)]
         tables = [own_axes, *(o.segments for o in near)]
         thick = np.concatenate([own_radii, *(o.radii for o in near)])
         count, mine = len(slack), len(own_radii)
@@ -342,7 +342,13 @@ def body_gaps(
     return out
 
 
-def absent(segments: FloatArray, there: FloatArray) -> FloatArray:
+def _meets(other: OtherBody, low: FloatArray, high: FloatArray) -> bool:
+    """Return whether another body is ever in a box of space."""
+    least, most = other.segments.min(axis=(1, 2)), other.segments.max(axis=(1, 2))
+    return bool(((least < high) & (most > low)).all(axis=1).any())
+
+
+def absent(segments: FloatArray, there: BoolArray) -> FloatArray:
     """Return axes (F, C, 2, 3) that are far away where a body is not there (F,)."""
     return np.where(there[:, None, None, None], segments, _AWAY)
 
