@@ -187,7 +187,7 @@ def test_the_swivel_search_begins_where_asked_and_goes_round() -> None:
     assert first.posture == pytest.approx(posture, abs=1e-6)
     seen: list[np.ndarray] = []
     other = reach_posture(
-        *args, swivel=swivel_of(*at), posture=posture, valid=lambda q: seen.append(q) or len(seen) == 3
+        *args, swivel=swivel_of(*at), posture=posture, valid=lambda q: seen.append(q.copy()) or len(seen) == 3
     )
     assert other.tests == 3
     assert other.swivel != first.swivel

@@ -154,7 +154,7 @@ def _body(walk: Clip) -> tuple[BenchRow, str]:
 
 def _fcl_task(shapes: list[Box | Cylinder], poses: FloatArray, radii: FloatArray) -> Callable[[], object]:
     """Return the same checks by python-fcl's managers, with poses that are set anew for each check."""
-    import fcl
+    import fcl  # noqa: PLC0415  (an extra)
 
     def placed(shape: Box | Cylinder) -> Any:
         middle = np.array([*shape.center, 0.5 * shape.height])
@@ -207,9 +207,9 @@ def _umbrella(walk: Clip) -> tuple[BenchRow, str]:
     ours = Timing(statistics.median(spent), min(spent), max(spent))
     late = float(np.quantile(spent, 0.95))
     note = (
-        f"umbrella between posts: {solved} of {RUNS} solved, {ours.median:.0f} ms median, {late:.0f} ms 95th percentile "
-        f"(bars 30 and 100; paper 1 to 2 s), each the calmest of four plans, rounded; speed of an angle changes by at "
-        f"most {np.median(jumps):.1f} rad/s from frame to frame (median)"
+        f"umbrella between posts: {solved} of {RUNS} solved, {ours.median:.0f} ms median, {late:.0f} ms 95th "
+        f"percentile (bars 30 and 100; paper 1 to 2 s), each the calmest of four plans, rounded; an angle's "
+        f"speed changes by at most {np.median(jumps):.1f} rad/s from frame to frame (median)"
     )
     return BenchRow("arm with an umbrella planned, processor time", "paper: 1000 to 2000 ms", ours, None), note
 

@@ -299,7 +299,23 @@ def draw_postures(limits: FloatArray, draws: FloatArray, q: FloatArray) -> None:
         draw_posture(limits, draws, n, q[n])
 
 
-@kernel(inner=True)
-def nearest_turn(angle: float, to: float) -> float:
-    """Return the angle plus whole turns that is nearest to another [rad]."""
-    return to + wrapped(angle - to)
+@kernel
+def search_swivel(
+    base: FloatArray, start: FloatArray, lengths: FloatArray, target: FloatArray, hand: FloatArray,
+    swivels: FloatArray, first: int, limits: FloatArray, q: FloatArray,
+) -> int:  # fmt: skip
+    """Return the first of some swivel angles (N,), from `first` on, whose posture keeps the limits; see `solve`.
+
+    Returns:
+        Its number; N if there is none, and -1 if the target is out of reach at all of them.
+    """
+    frame, memory = np.empty((3, 3)), np.empty((3, 3))
+    reached = False
+    for n in range(first, swivels.shape[0]):
+        if solve(base, start, lengths, target, hand, swivels[n], q, frame, memory):
+            reached = True
+            if within(limits, q):
+                return n
+    if reached or first > 0:
+        return int(swivels.shape[0])
+    return -1

@@ -186,8 +186,9 @@ class LimbWindow:
                 )  # fmt: skip
             if len(path) == 0:
                 continue
+            tries = rng.random((_HELD_SHORTCUTS if held else _SHORTCUTS, 3))
             shorter = _planner_kernels.smooth(
-                self.table, numbers, np.ascontiguousarray(path), read_only(rng.random((_HELD_SHORTCUTS if held else _SHORTCUTS, 3))), checks
+                self.table, numbers, np.ascontiguousarray(path), read_only(tries), checks
             )  # fmt: skip
             made = self._rounded(shorter, options.margin, held)
             if made is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -99,27 +100,30 @@ def reach_posture(
     Raises:
         LimbError: that says how far the limb would have to reach, or that no swivel angle fits.
     """
-    goal = np.asarray(target, dtype=np.float64)
-    offsets = swivel_offsets()
-    given = None if posture is None else np.tile(posture, (len(offsets), 1))
-    q, reached = solve_limb(
-        limb, np.tile(start, (len(offsets), 1)), np.tile(base, (len(offsets), 1, 1)),
-        np.tile(goal, (len(offsets), 1)), np.tile(np.asarray(end), (len(offsets), 1)), swivel + offsets, given,
-    )  # fmt: skip
-    away = float(np.linalg.norm(goal - start))
-    if not reached.any():
-        raise LimbError(
-            f"{limb.name} cannot reach the target: it is {away:.2f} m away, and the limb is "
-            f"{float(limb.lengths.sum()):.2f} m long"
-        )
-    kept = limb.limits.hold(q) & reached
-    for tests, k in enumerate(np.flatnonzero(kept).tolist(), start=1):
-        if valid is None or valid(q[k]):
-            return Reach(q[k], float(swivel + offsets[k]), tests)
-    why = "touches something" if kept.any() else "is beyond the limits of its joints"
-    raise LimbError(f"{limb.name} reaches the target {away:.2f} m away, but every posture {why}")
+    goal, offsets = np.array(target, dtype=np.float64), swivel_offsets()
+    hand = rotations.to_matrix(rotations.multiply(np.asarray(end, dtype=np.float64), limb.turns[3]))
+    q = np.zeros(ANGLES) if posture is None else np.array(posture)
+    away, count, tests, at = float(np.linalg.norm(goal - start)), len(offsets), 0, 0
+    while True:
+        at = _joint_kernels.search_swivel(
+            read_only(base), read_only(start), limb.lengths, read_only(goal), read_only(hand),
+            read_only(swivel + offsets), at, limb.limits.rows, q,
+        )  # fmt: skip
+        if at < 0:
+            raise LimbError(
+                f"{limb.name} cannot reach the target: it is {away:.2f} m away, and the limb is "
+                f"{float(limb.lengths.sum()):.2f} m long"
+            )
+        if at == count:
+            why = "touches something" if tests else "is beyond the limits of its joints"
+            raise LimbError(f"{limb.name} reaches the target {away:.2f} m away, but every posture {why}")
+        tests += 1
+        if valid is None or valid(q):
+            return Reach(q, float(swivel + offsets[at]), tests)
+        at += 1
 
 
+@cache
 def swivel_offsets() -> FloatArray:
     """Return the offsets of the search over swivel angles, from 0 to half a turn on both sides [rad]; (N,)."""
     out, step, at = [0.0], STEP, STEP
@@ -127,4 +131,4 @@ def swivel_offsets() -> FloatArray:
         out += [at, -at]
         step *= GROWTH
         at += step
-    return np.array([*out, math.pi])
+    return read_only(np.array([*out, math.pi]))
