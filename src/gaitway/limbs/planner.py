@@ -25,6 +25,8 @@ from gaitway.world.world import World
 
 _WIDTHS = (0.14, 0.1, 0.07, 0.05, 0.035, 0.02)
 """Standard deviations of the rounding that are tried, the widest first [s]."""
+_END_WIDTH, _END_S = 0.07, 0.3
+"""Least standard deviation of the rounding at both ends, and time over which it goes over into that within [s]."""
 ROOM = 0.45
 """Time before and after a span into which rounding may reach [s]: three times the widest, and a little."""
 _SAMPLES = 4
@@ -32,8 +34,8 @@ _SAMPLES = 4
 _SHORTCUTS, _HELD_SHORTCUTS = 80, 30
 _HOLDS = 300
 """Tries to make a plan of trees and a held one shorter, and to hold one offset."""
-_SPEED_WEIGHT = 0.05
-"""What a square of speed counts beside a square of distance [s^2]."""
+_SPEED_WEIGHT, _HASTE_WEIGHT = 0.05, 0.0005
+"""What a square of speed [s^2] and of acceleration [s^4] count beside a square of distance."""
 _TAKEN_BACK = ([0, 1, 2, 3, 4, 5, 6], [5, 6], [4], [2], [3], [0], [1])
 """Columns of offsets that are taken back together, hand first."""
 _FIXED = 0.3
@@ -81,11 +83,11 @@ class LimbPlan:
     span: tuple[float, float]
     """Times at which the limb leaves its motion and is back [s]."""
     effort: float
-    """How far and how fast it strays from its motion [m^2]; the less, the calmer."""
+    """How far, how fast and how suddenly it strays from its motion [m^2]; the less, the calmer."""
     gap: float
     """Least gap [m], at most twice the margin plus 1 cm."""
     width: float
-    """Standard deviation of the rounding [s]; 0 if none was possible."""
+    """Standard deviation of the rounding within the span [s]; 0 if none was possible there."""
     held: bool
     """Whether it holds one offset."""
     valid: int
@@ -238,11 +240,16 @@ class LimbWindow:
             return None
         frames = (max(int(touched[0]) - room, 0), min(int(touched[-1]) + room + 1, len(self)))
         bar, least = 2.0 * abs(margin) + 0.01, min(margin, 0.5 * margin)
+        inside = _eased(np.minimum(times - path[0, TIME], path[-1, TIME] - times) / _END_S)[:, None]
+        ends = scipy.ndimage.gaussian_filter1d(plain, _END_WIDTH * self.clip.fps, axis=0, mode="constant")
+        fade = _fade(len(self), frames, round(0.1 * self.clip.fps))[:, None]
         for width in (*_WIDTHS, 0.0):
             offsets = plain
             if width > 0.0:
                 offsets = scipy.ndimage.gaussian_filter1d(plain, width * self.clip.fps, axis=0, mode="constant")
-                offsets *= _fade(len(self), frames, round(0.1 * self.clip.fps))[:, None]
+            if width < _END_WIDTH:  # corners that must be tight are within the span; its ends stay soft
+                offsets = inside * offsets + (1.0 - inside) * ends
+            offsets = fade * offsets
             if self._keeps(offsets, frames, least):
                 gap = float(self.gaps(offsets, bar, frames).min())
                 return LimbPlan(offsets, (0.0, 0.0), self.effort(offsets), gap, width, held, 1, 0)
@@ -275,12 +282,14 @@ class LimbWindow:
         return bool(_planner_kernels.keeps(self.table, read_only(offsets), *frames, _PARTS, float(margin)))
 
     def effort(self, offsets: FloatArray) -> float:
-        """Return how far and how fast the limb strays from its motion: mean squares over the window [m^2]."""
+        """Return how far, how fast and how suddenly the limb strays from its motion: mean squares [m^2]."""
         stray = np.empty((len(self), 2 + len(self.table.tips), 3))
         _planner_kernels.strays(self.table, read_only(offsets), stray)
-        speed = np.diff(stray, axis=0) * self.clip.fps
-        far = float(np.mean(np.sum(stray**2, axis=2).max(axis=1)))
-        return far + _SPEED_WEIGHT * float(np.mean(np.sum(speed**2, axis=2).max(axis=1)))
+        effort = 0.0
+        for order, weight in enumerate((1.0, _SPEED_WEIGHT, _HASTE_WEIGHT)):
+            rate = np.diff(stray, n=order, axis=0) * self.clip.fps**order
+            effort += weight * float(np.mean(np.sum(rate**2, axis=2).max(axis=1)))
+        return effort
 
     def applied(self, plan: LimbPlan) -> Clip:
         """Return the motion of the window with the plan."""
@@ -292,6 +301,10 @@ class LimbWindow:
 def _fade(count: int, frames: tuple[int, int], length: int) -> FloatArray:
     """Return weights (F,) that go to 0 at the ends of some frames, so that nothing is left of a Gaussian's tail."""
     at = np.arange(count)
-    inside = np.minimum(at - frames[0], frames[1] - 1 - at) / max(length, 1)
-    share = np.clip(inside, 0.0, 1.0)
+    return _eased(np.minimum(at - frames[0], frames[1] - 1 - at) / max(length, 1))
+
+
+def _eased(shares: FloatArray) -> FloatArray:
+    """Return shares (F,), held at 0 and 1, that leave and reach these without a corner."""
+    share = np.clip(shares, 0.0, 1.0)
     return np.asarray(share * share * (3.0 - 2.0 * share))
