@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from figures import standing, walking
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
+from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError, SkeletonError
 from gaitway.limbs import LIMBS, LimbLimits, find_limb, fit_limb, fit_limits, reach_posture, solve_limb
 from gaitway.limbs import _joint_kernels as kernels
@@ -44,7 +45,7 @@ def twin_frames(base: np.ndarray, q: np.ndarray) -> np.ndarray:
 def drawn(draws: list[float], name: str = "left_arm", side: float = 0.0, twist: float = 0.0) -> np.ndarray:
     q = np.zeros((1, 9))
     limb = find_limb(WALK.skeleton, name)
-    kernels.draw_postures(limb.limits.rows, np.array([draws]), q)
+    kernels.draw_postures(limb.limits.rows, read_only(np.array([draws])), q)
     q[0, 7:] = side, twist
     return q
 
@@ -56,14 +57,14 @@ def test_kernels_agree_with_their_twin_and_angles_come_back(draws, name, side, t
     rng = np.random.default_rng(seed)
     base, start = rotations.to_matrix(rotations.normalize(rng.normal(size=4))), rng.normal(size=(1, 3))
     frames, points = np.empty((1, 3, 3, 3)), np.empty((1, 3, 3))
-    kernels.frames_of(base[None], start, limb.lengths, q, frames, points)
+    kernels.frames_of(read_only(base[None]), read_only(start), limb.lengths, read_only(q), frames, points)
     assert frames[0] == pytest.approx(twin_frames(base, q[0]), abs=1e-12)
     bones = np.diff(points[0], axis=0)
     assert bones == pytest.approx(limb.lengths[:, None] * frames[0, :2, :, 2], abs=1e-12)
     back = np.empty((1, 9))
-    kernels.angles_of(base[None], frames, back)
+    kernels.angles_of(read_only(base[None]), read_only(frames), back)
     again = np.empty((1, 3, 3, 3))
-    kernels.frames_of(base[None], start, limb.lengths, back, again, points)
+    kernels.frames_of(read_only(base[None]), read_only(start), limb.lengths, read_only(back), again, points)
     assert again == pytest.approx(frames, abs=1e-7)
     if abs(q[0, 2]) < 3.0 and np.hypot(*q[0, :2]) < 3.0:  # no half turn, where two names are one posture
         assert back == pytest.approx(q, abs=1e-6)
@@ -75,14 +76,14 @@ def test_every_reachable_target_is_met(draws, name, side, twist, swivel) -> None
     limb, q = find_limb(WALK.skeleton, name), drawn(draws, name, side, twist)
     start, base = np.array([[0.1, 0.2, 1.4]]), rotations.to_matrix(rotations.from_yaw(0.7))[None]
     frames, points = np.empty((1, 3, 3, 3)), np.empty((1, 3, 3))
-    kernels.frames_of(base, start, limb.lengths, q, frames, points)
+    kernels.frames_of(read_only(base), read_only(start), limb.lengths, read_only(q), frames, points)
     end = rotations.multiply(rotations.from_matrix(frames[0, 2]), rotations.conjugate(limb.turns[3]))
     given_extra = np.zeros((1, 9))
     given_extra[0, 7:] = side, twist
     found, reached = solve_limb(limb, start, base, points[:, 2], end[None], swivel, given_extra)
     assert reached.all()
     met, at = np.empty((1, 3, 3, 3)), np.empty((1, 3, 3))
-    kernels.frames_of(base, start, limb.lengths, found, met, at)
+    kernels.frames_of(read_only(base), read_only(start), limb.lengths, read_only(found), met, at)
     assert at[0, 2] == pytest.approx(points[0, 2], abs=1e-7)
     assert met[0, 2] == pytest.approx(frames[0, 2], abs=1e-6)
     if found[0, 3] > 0.05 and np.linalg.norm((points[0, 2] - start[0])[:2]) > 0.02:

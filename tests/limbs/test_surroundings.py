@@ -11,6 +11,7 @@ from figures import standing, walking
 from gaitway.audit._pair_kernels import segment_distance
 from gaitway.audit._solid_kernels import signed_distance
 from gaitway.audit.solids import gather, stack_of
+from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _collision_kernels as kernels
 from gaitway.limbs import find_limb
@@ -75,10 +76,11 @@ def test_distances_of_axes(a, b, c, d) -> None:
 
 def test_a_mesh_is_its_triangles() -> None:
     corners = np.array([[0.0, 0.0, 0.5, 1.0, 0.0, 0.5, 0.0, 1.0, 0.5]])
-    triangle = kernels.WorldSolids(
+    rows = (
         np.array([kernels.TRIANGLE]), np.array([[0.0, 0.0, 0.5, 1.0, 1.0, 0.5]]), np.zeros((1, 4)), np.array([[0, 1]]),
         np.empty((0, 5)), corners, np.array([-1]), np.array([[-np.inf, np.inf]]),
     )  # fmt: skip
+    triangle = kernels.WorldSolids(*(read_only(row) for row in rows))
     out = np.empty(3)
     ends = np.array([
         [[0.2, 0.2, 0.9], [0.3, 0.3, 0.7]], [[2.0, 0.0, 0.5], [3.0, 0.0, 0.5]], [[0.5, 0.5, 2.0], [1.5, 1.5, 0.5]]
@@ -165,7 +167,7 @@ def test_nothing_goes_under_the_floor() -> None:
     lifted[:, 0] += 1.0
     up = held.axes(*limb.places(clip, lifted))
     where = np.zeros(len(clip))
-    flat = around._replace(floor=np.full(len(clip), -0.03))
+    flat = around._replace(floor=read_only(np.full(len(clip), -0.03)))
     assert (body_gaps(axes, held.radii, where, flat, 0.5) == -1.0).all()
     assert (body_gaps(up, held.radii, where, flat, 0.5) == 0.5).all()
 

@@ -63,7 +63,7 @@ def _ik(walk: Clip) -> tuple[tuple[BenchRow, ...], str]:
     """Solve for targets that drawn postures have, beside a numerical solver for one of them."""
     limb = fit_limb(walk.skeleton, "left_arm", [walk])
     q = np.zeros((TARGETS, 9))
-    _joint_kernels.draw_postures(limb.limits.rows, np.random.default_rng(0).random((TARGETS, 8)), q)
+    _joint_kernels.draw_postures(limb.limits.rows, read_only(np.random.default_rng(0).random((TARGETS, 8))), q)
     starts, bases = np.tile([0.0, 0.0, 1.4], (TARGETS, 1)), np.tile(np.eye(3), (TARGETS, 1, 1))
     frames, points = np.empty((TARGETS, 3, 3, 3)), np.empty((TARGETS, 3, 3))
     _joint_kernels.frames_of(read_only(bases), read_only(starts), limb.lengths, read_only(q), frames, points)

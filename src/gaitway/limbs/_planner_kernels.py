@@ -158,7 +158,8 @@ def _slow_enough(a: FloatArray, b: FloatArray, fastest: float) -> bool:
     most = 0.0
     for k in range(PLANNED):
         most = max(most, abs(b[k] - a[k]))
-    return most <= fastest * time
+    slow: bool = most <= fastest * time
+    return slow
 
 
 @kernel(inner=True, shared=True, borrows=True)
