@@ -16,6 +16,7 @@ from gaitway.cli import app
 from gaitway.core import rotations
 from gaitway.core.errors import LimbError
 from gaitway.correcting import Corrected, arms_of, correct
+from gaitway.limbs.planner import LimbPlan, LimbWindow
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample
@@ -157,6 +158,23 @@ def test_what_no_arm_can_mend_is_told() -> None:
     with pytest.raises(LimbError, match="rounds 0 must be between 1 and 100"):
         correct(take, legs, rounds=0)
     assert gaitway.correct is correct
+
+
+@pytest.mark.parametrize(
+    "offset, reason",
+    [
+        (0.0, "touches it where it begins, which no posture moves"),
+        (0.01, "was planned anew several times, and still touches it"),
+    ],
+)
+def test_plans_that_do_not_help_come_to_an_end(offset, reason, two_posts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan(self: LimbWindow, begin: float, end: float, **_: object) -> LimbPlan:
+        bump = offset * np.sin(np.linspace(0.0, np.pi, len(self)))[:, None]
+        return LimbPlan(np.tile(bump, (1, 7)), (begin, end), 0.0, 0.0, 0.1, False, 1, 1)
+
+    monkeypatch.setattr(LimbWindow, "plan", plan)
+    result = correct(take_of([WALK]), two_posts)
+    assert {one.reason for one in result.left} == {f"{side}_arm {reason}" for side in ("left", "right")}
 
 
 @needs_mocap

@@ -38,6 +38,10 @@ _WINDOW = max(pad for pad, _ in _TRIES) + ROOM + 0.6
 _NEAR = 2.5
 """Distance of roots within which another body matters [m]."""
 _ARM_PARTS = ("shoulder", "elbow", "hand")
+_STILL = 1e-3
+"""Largest offset that changes nothing [rad]."""
+_AGAIN = 3
+"""Number of times that an arm is planned anew at about the same time."""
 _CHANGED = 1e-7
 """Largest turn that counts as none [rad]."""
 
@@ -141,6 +145,8 @@ class _Correcting:
         self.corrections: list[Correction] = []
         self.failed: dict[tuple[str, str, int], str] = {}
         """Why an arm of a character could not be mended at a time [half seconds]."""
+        self.tries: dict[tuple[str, str, int], int] = {}
+        """How often an arm was tried at a time."""
         self._limb = lru_cache(maxsize=64)(self._fitted)
         self._usual = lru_cache(maxsize=8)(lambda body: usual_steps(take, body)[0])
         self._seen: tuple[Take, tuple[Finding, ...]] | None = None
@@ -169,10 +175,14 @@ class _Correcting:
             key = _key(name, limb, finding.time)
             if key in self.failed:
                 continue
-            why = self._mend(finding, name, limb, other)
-            if why is None:
-                return True
-            self.failed[key] = why
+            self.tries[key] = self.tries.get(key, 0) + 1
+            why = "was planned anew several times, and still touches it"
+            if self.tries[key] <= _AGAIN:
+                told = self._mend(finding, name, limb, other)
+                if told is None:
+                    return True
+                why = told
+            self.failed[key] = why if why.startswith(limb) else f"{limb} {why}"
         return False
 
     def _mend(self, finding: Finding, name: str, limb_name: str, other: str) -> str | None:
@@ -182,12 +192,12 @@ class _Correcting:
         try:
             limb = self._limb(character, limb_name)
         except GaitwayError as problem:
-            return str(problem)
+            return f"cannot be found: {problem}"
         first, last = (round((t - begin) * clip.fps) for t in finding.span or (finding.time, finding.time))
         room = round(_WINDOW * clip.fps)
         low, high = max(first - room, 0), min(last + room + 1, len(clip))
         if high - low < 8:
-            return f"the motion of {(len(clip) - 1) / clip.fps:.2f} s is too short"
+            return f"has a motion of {(len(clip) - 1) / clip.fps:.2f} s alone, which is too short"
         part = replace(
             clip, root_positions=clip.root_positions[low:high], rotations=clip.rotations[low:high], contacts=None
         )
@@ -196,7 +206,7 @@ class _Correcting:
         window = LimbWindow(limb, part, start, self.world, others)
         plan, why = self._planned(window, part, (first - low, last - low))
         if plan is None:
-            return f"{limb_name} {why}"
+            return why
         after = window.applied(plan)
         self._lay(character, start, part, after, limb)
         self.corrections.append(Correction(name, limb_name, plan.span, other, finding.value, plan.gap))
@@ -219,6 +229,8 @@ class _Correcting:
             begin, end = window.begin + first / fps, window.begin + last / fps
             span = (window.begin + early / fps, window.begin + (late + 1) / fps)
             plan = window.plan(begin, end, bad=span, options=options, seed=self.seed + 1000 * number)
+            if plan is not None and float(np.abs(plan.offsets).max()) < _STILL:
+                return None, "touches it where it begins, which no posture moves"
             if plan is not None:
                 if self._sound(window, part, plan):
                     return plan, ""
