@@ -4,6 +4,7 @@ from .cast.catalog import cast_names as cast_names
 from .cast.catalog import load_cast as load_cast
 from .checking import check_scene as check_scene
 from .core.errors import GaitwayError as GaitwayError
+from .correcting import correct as correct
 from .crowd.animating import animate as animate
 from .crowd.tracks.reading import read_trajectories as read_trajectories
 from .crowd.trajectories import Trajectories as Trajectories

@@ -19,6 +19,7 @@ BENCHES = (
     "fuzz",
     "graphs",
     "levels",
+    "limbs",
     "live",
     "motion",
     "render",

@@ -22,7 +22,7 @@ from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, plain, progress, remark, say, show_json, show_rows
 from gaitway.cli.studio import studio
-from gaitway.cli.takes import audit, counted_violations, export, take_app
+from gaitway.cli.takes import audit, correct, counted_violations, export, take_app
 from gaitway.cli.tracks import animate
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
@@ -43,6 +43,7 @@ app.add_typer(tree_app, name="tree")
 app.command()(plan)
 app.command()(animate)
 app.command()(audit)
+app.command()(correct)
 app.command()(export)
 app.command()(papers)
 app.command()(studio)
@@ -133,6 +134,7 @@ _MEANT = {
     **dict.fromkeys(("run", "simulate", "solve"), "plan"),
     **dict.fromkeys(("list", "scenes"), "scene list"),
     **dict.fromkeys(("verify", "test", "inspect"), "audit"),
+    **dict.fromkeys(("fix", "repair", "mend"), "correct"),
     **dict.fromkeys(("benchmark", "perf"), "bench"),
     **dict.fromkeys(("build", "grow"), "tree build"),
     **dict.fromkeys(("warm", "warmup", "jit", "prepare"), "compile"),
@@ -227,8 +229,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="One of behavior, bodies, crowd, deform, fuzz, graphs, levels, live, motion, render, soak, take, "
-            "tree, variation, world; all but fuzz and soak if left out."
+            help="One of behavior, bodies, crowd, deform, fuzz, graphs, levels, limbs, live, motion, render, soak, "
+            "take, tree, variation, world; all but fuzz and soak if left out."
         ),
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="How long fuzz or soak runs.", min=0.0, max=10_000.0)] = None,

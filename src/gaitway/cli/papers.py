@@ -16,13 +16,14 @@ def papers(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar, snap or juelich; all of them if left out."
+            help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar, snap, shapiro or juelich; all of them if "
+            "left out."
         ),
     ] = None,
     library: Annotated[
         str, typer.Option(help="Whose motion trees are grown of, and graphs without --mocap.")
     ] = "person",
-    mocap: Annotated[Path | None, typer.Option(help="Folder of captures for kovar, snap and lau-5.")] = None,
+    mocap: Annotated[Path | None, typer.Option(help="Folder of captures for kovar, snap, shapiro and lau-5.")] = None,
     pedestrians: Annotated[Path | None, typer.Option(help="Folder of experiments with people for juelich.")] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write each table (CSV) and its charts (PNG) to.")

@@ -1,4 +1,4 @@
-"""`gaitway audit`, `gaitway export` and `gaitway take`: what is done with a finished take."""
+"""`gaitway audit`, `gaitway correct`, `gaitway export` and `gaitway take`: what is done with a finished take."""
 
 from __future__ import annotations
 
@@ -71,6 +71,60 @@ def audit(
             for picture in pictures:
                 say(f"wrote {picture}")
     if not good:
+        raise typer.Exit(1)
+
+
+def correct(
+    take: TakeFile,
+    scene: Annotated[str, typer.Argument(help="The place it plays in: a scene file or a ready scene.")],
+    output: Annotated[Path, typer.Option("--out", "-o", help="The corrected take (.npz).")],
+    margin: Annotated[float, typer.Option(min=0.0, max=0.5, help="Gap that arms are planned with, in metres.")] = 0.02,
+    seed: Annotated[int, typer.Option(min=0, help="Other seed, other ways of the arms.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Plan arms anew that touch something, in time with everything else; 1 if some collision is left."""
+    from gaitway.core.files import check_writable
+    from gaitway.correcting import correct as correct_take
+    from gaitway.limbs.planner import LimbPlanOptions
+    from gaitway.take import save_take
+
+    if output.suffix.lower() != ".npz":
+        raise GaitwayError(f"{output}: a take is written as .npz; give it that ending")
+    check_writable(output)
+    performed, loaded = read_take(take), read_scene(scene)
+    assert loaded is not None
+    doubts = other_place(performed, loaded)
+    for doubt in doubts:
+        remark(f"warning: {take.name}: {doubt}", "yellow")
+    with progress("correct") as show:
+        result = correct_take(
+            performed, loaded.world, options=LimbPlanOptions(margin=margin), seed=seed, progress=show
+        )  # fmt: skip
+    save_take(result.take, output)
+    rows: list[dict[str, object]] = [
+        {
+            "character": c.character,
+            "limb": c.limb,
+            "from_s": round(c.span[0], 2),
+            "to_s": round(c.span[1], 2),
+            "touched": c.obstacle,
+            "depth_cm": round(100.0 * c.depth, 1),
+            "gap_now_cm": round(100.0 * c.gap, 1),
+        }
+        for c in result.corrections
+    ]
+    if as_json:
+        left = [one.words() for one in result.left]
+        show_json({"ok": result.ok, "corrections": rows, "left": left, "warnings": doubts, "file": str(output)})
+    else:
+        if rows:
+            show_rows(f"{take.name}: arms planned anew", rows)
+        for one in result.left[:20]:
+            say(f"left: {one.words()}")
+        if len(result.left) > 20:
+            say(f"... and {len(result.left) - 20} more")
+        say(f"{len(rows)} corrected, {len(result.left)} left; wrote {output} ({_size(output)})")
+    if not result.ok:
         raise typer.Exit(1)
 
 

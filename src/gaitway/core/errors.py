@@ -56,6 +56,10 @@ class VariationError(GaitwayError):
     """Takes from which no variation can be learnt, or an operation that a learnt model does not support."""
 
 
+class LimbError(GaitwayError):
+    """A limb that a skeleton does not have, a span that cannot be planned, or a target that no limb reaches."""
+
+
 class StudioError(GaitwayError):
     """An operation that the studio does not support."""
 

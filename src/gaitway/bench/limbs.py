@@ -1,0 +1,235 @@
+"""Benchmark of limbs: analytic IK, the check of a whole body, and a corrected arm with an umbrella.
+
+The bars are 1 us for IK, 20 us with a search over swivel angles, 1 to 2 us for the check of a body, and for a
+correction with a carried thing 30 ms (median) and 100 ms (95th percentile), smoothing and rounding included.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import scipy
+
+from gaitway.bench._timing import BenchRow, BenchTable, Timing, installed, machine, measure, peer_label
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.errors import LimbError
+from gaitway.correcting import correct
+from gaitway.limbs import _joint_kernels
+from gaitway.limbs.linkage import Limb, fit_limb
+from gaitway.limbs.reaching import reach_posture, solve_limb
+from gaitway.limbs.surroundings import body_around, body_gaps
+from gaitway.limbs.umbrella import umbrella_problem
+from gaitway.motion.clip import Clip
+from gaitway.take import assemble, lay_track, take_of
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box, Cylinder
+from gaitway.world.world import World
+
+TARGETS, POSES, RUNS = 2000, 340, 200
+"""Targets of IK and poses of a body in one call, and runs of the umbrella."""
+IK_TARGET, BODY_TARGET = 100.0, 3.0
+"""Least ratios of the peers' times to ours."""
+_SOLIDS = 50
+
+
+def run() -> BenchTable:
+    """Measure all."""
+    walk = _long_walk()
+    ik, ik_note = _ik(walk)
+    body, body_note = _body(walk)
+    arm, arm_note = _umbrella(walk)
+    whole, whole_note = _corrected(walk)
+    return BenchTable(
+        "limbs: IK, checks of a body, and corrected arms",
+        (*ik, body, arm, whole),
+        machine(["python-fcl", "scipy"]),
+        (ik_note, body_note, arm_note, whole_note),
+    )
+
+
+def _long_walk() -> Clip:
+    walk = load_cast("person").clips["walk_forward"]
+    return assemble([lay_track("walker", [walk] * 6, (0.0, 0.0, 0.0))]).clip(0)
+
+
+def _ik(walk: Clip) -> tuple[tuple[BenchRow, ...], str]:
+    """Solve for targets that drawn postures have, beside a numerical solver for one of them."""
+    limb = fit_limb(walk.skeleton, "left_arm", [walk])
+    q = np.zeros((TARGETS, 9))
+    _joint_kernels.draw_postures(limb.limits.rows, read_only(np.random.default_rng(0).random((TARGETS, 8))), q)
+    starts, bases = np.tile([0.0, 0.0, 1.4], (TARGETS, 1)), np.tile(np.eye(3), (TARGETS, 1, 1))
+    frames, points = np.empty((TARGETS, 3, 3, 3)), np.empty((TARGETS, 3, 3))
+    _joint_kernels.frames_of(read_only(bases), read_only(starts), limb.lengths, read_only(q), frames, points)
+    targets = np.ascontiguousarray(points[:, 2])
+    ends = rotations.multiply(rotations.from_matrix(frames[:, 2]), rotations.conjugate(limb.turns[3]))
+    hands, swivels, out = read_only(frames[:, 2].copy()), np.zeros(TARGETS), np.zeros((TARGETS, 9))
+    reached = np.empty(TARGETS)
+    args = (read_only(bases), read_only(starts), limb.lengths, read_only(targets), hands, read_only(swivels))
+    times = measure(
+        {
+            "ours": lambda: _joint_kernels.solve_all(*args, out, reached),
+            "numerical": lambda: _numerical(limb, bases[0], starts[0], targets[0], frames[0, 2]),
+        }
+    )
+    met, at = np.empty_like(frames), np.empty_like(points)
+    found, ok = solve_limb(limb, starts, bases, targets, ends)
+    _joint_kernels.frames_of(read_only(bases), read_only(starts), limb.lengths, read_only(found), met, at)
+    wrong = float(np.linalg.norm(at[:, 2] - targets, axis=1).max())
+    each = Timing(*(t / TARGETS for t in (times["ours"].median, times["ours"].low, times["ours"].high)))
+    search, share = _search(limb, starts, bases, targets, ends)
+    rows = (
+        BenchRow("IK of an arm", "SciPy, least squares", each, times["numerical"], IK_TARGET),
+        BenchRow("IK with a search over swivel angles", "none", search, None),
+    )
+    return rows, (
+        f"IK takes {1e3 * each.median:.2f} us a target (bar 1 us), {int(ok.sum())} of {TARGETS} in reach, within "
+        f"{wrong:.0e} m; with the search from Python {1e3 * search.median:.0f} us, {100.0 * share:.1f} % within limits"
+    )
+
+
+def _search(
+    limb: Limb, starts: FloatArray, bases: FloatArray, targets: FloatArray, ends: FloatArray
+) -> tuple[Timing, float]:
+    """Return the times of searches over swivel angles, and the share of targets for which one was found."""
+    spent, found = [], 0
+    for n in range(200):
+        began = time.perf_counter()
+        with suppress(LimbError):  # no swivel angle keeps the limits
+            reach_posture(limb, starts[n], bases[n], targets[n], ends[n])
+            found += 1
+        spent.append(1e3 * (time.perf_counter() - began))
+    return Timing(statistics.median(spent), min(spent), max(spent)), found / 200
+
+
+def _numerical(limb: Limb, base: FloatArray, start: FloatArray, target: FloatArray, hand: FloatArray) -> Any:
+    """Solve for one target by least squares over seven angles."""
+    frames, points = np.empty((1, 3, 3, 3)), np.empty((1, 3, 3))
+    bases, starts = read_only(base[None]), read_only(start[None])
+
+    def away(angles: FloatArray) -> FloatArray:
+        q = np.zeros((1, 9))
+        q[0, :7] = angles
+        _joint_kernels.frames_of(bases, starts, limb.lengths, read_only(q), frames, points)
+        return np.concatenate([points[0, 2] - target, 0.3 * (frames[0, 2] - hand).ravel()])
+
+    return scipy.optimize.least_squares(away, np.array([-0.5, 0.3, 0.0, 1.0, 0.0, 0.0, 0.0]))
+
+
+def _body(walk: Clip) -> tuple[BenchRow, str]:
+    """Check a whole body among boxes and cylinders, with itself, beside python-fcl without the body itself."""
+    rng = np.random.default_rng(0)
+    shapes: list[Box | Cylinder] = []
+    for number in range(_SOLIDS):
+        x, y = (float(v) for v in rng.uniform((-2.0, -4.0), (8.0, 4.0)))
+        box = number % 2 == 0
+        shapes.append(Box((x, y), (0.5, 0.5), 1.5) if box else Cylinder((x, y), 0.2, 1.5))
+    world = World((-20.0, -20.0, 20.0, 20.0), tuple(Obstacle(shape) for shape in shapes))
+    axes, radii, around = body_around(walk, 0.0, world)
+    times = np.arange(len(walk)) / walk.fps
+    rows = np.arange(POSES) % len(walk)
+    poses, when = np.ascontiguousarray(axes[rows]), np.ascontiguousarray(times[rows])
+    tasks: dict[str, Callable[[], object]] = {"ours": lambda: body_gaps(poses, radii, when, around, 0.02, stop=True)}
+    if installed("python-fcl"):
+        tasks["fcl"] = _fcl_task(shapes, poses[:20], radii)
+    spent = measure(tasks)
+    ours = Timing(*(t / POSES for t in (spent["ours"].median, spent["ours"].low, spent["ours"].high)))
+    theirs = None
+    if "fcl" in spent:
+        theirs = Timing(*(t / 20 for t in (spent["fcl"].median, spent["fcl"].low, spent["fcl"].high)))
+    touched = int((body_gaps(axes, radii, times, around, 0.02) < 0.0).sum())
+    note = (
+        f"a body of {len(radii)} capsules among {_SOLIDS} solids takes {1e3 * ours.median:.2f} us with "
+        f"{len(around.pairs)} pairs of its own (bar 1 to 2 us); {touched} of {len(walk)} poses touch something"
+    )
+    row = BenchRow("check of a whole body", peer_label("python-fcl"), ours, theirs, BODY_TARGET)
+    return row, note
+
+
+def _fcl_task(shapes: list[Box | Cylinder], poses: FloatArray, radii: FloatArray) -> Callable[[], object]:
+    """Return the same checks by python-fcl's managers, with poses that are set anew for each check."""
+    import fcl  # noqa: PLC0415  (an extra)
+
+    def placed(shape: Box | Cylinder) -> Any:
+        middle = np.array([*shape.center, 0.5 * shape.height])
+        solid = (
+            fcl.Box(*shape.size, shape.height) if isinstance(shape, Box) else fcl.Cylinder(shape.radius, shape.height)
+        )
+        return fcl.CollisionObject(solid, fcl.Transform(np.eye(3), middle))
+
+    fixed = fcl.DynamicAABBTreeCollisionManager()
+    fixed.registerObjects([placed(shape) for shape in shapes])
+    fixed.setup()
+    lengths = np.linalg.norm(poses[0, :, 1] - poses[0, :, 0], axis=1)
+    parts = [
+        fcl.CollisionObject(fcl.Capsule(float(r), float(long)), fcl.Transform())
+        for r, long in zip(radii, lengths, strict=True)
+    ]
+    body = fcl.DynamicAABBTreeCollisionManager()
+    body.registerObjects(parts)
+    body.setup()
+    up = np.array([0.0, 0.0, 1.0])
+    turns = rotations.to_matrix(rotations.between(up, poses[:, :, 1] - poses[:, :, 0]))
+    middles = poses.mean(axis=2)
+
+    def check() -> int:
+        touched = 0
+        for n in range(len(poses)):
+            for k, part in enumerate(parts):
+                part.setTransform(fcl.Transform(turns[n, k], middles[n, k]))
+            body.update()
+            data = fcl.CollisionData()
+            body.collide(fixed, data, fcl.defaultCollisionCallback)
+            touched += data.result.is_collision
+        return touched
+
+    return check
+
+
+def _umbrella(walk: Clip) -> tuple[BenchRow, str]:
+    """Plan the arm with the umbrella for many seeds."""
+    problem = umbrella_problem(walk)
+    problem.plan(0)  # compiles
+    spent, solved, jumps = [], 0, []
+    for seed in range(RUNS):
+        began = time.process_time()
+        plan = problem.plan(seed)
+        spent.append(1e3 * (time.process_time() - began))
+        if plan is not None:
+            solved += 1
+            jumps.append(float(np.abs(np.diff(plan.offsets, n=2, axis=0)).max()) * problem.clip.fps)
+    ours = Timing(statistics.median(spent), min(spent), max(spent))
+    late = float(np.quantile(spent, 0.95))
+    note = (
+        f"umbrella between posts: {solved} of {RUNS} solved, {ours.median:.0f} ms median, {late:.0f} ms 95th "
+        f"percentile (bars 30 and 100; paper 1 to 2 s), each the calmest of four plans, rounded; an angle's "
+        f"speed changes by at most {np.median(jumps):.1f} rad/s from frame to frame (median)"
+    )
+    return BenchRow("arm with an umbrella planned, processor time", "paper: 1000 to 2000 ms", ours, None), note
+
+
+def _corrected(walk: Clip) -> tuple[BenchRow, str]:
+    """Correct a whole take with two posts beside its hands, audits included."""
+    posts = []
+    for side, share in (("left", 0.4), ("right", 0.6)):
+        frame = int(share * len(walk))
+        x, y, _ = walk.joint_positions()[frame, walk.skeleton.roles[f"{side}_wrist"]].tolist()
+        posts.append(Obstacle(Cylinder((x, y + (0.1 if side == "left" else -0.1)), 0.1, 1.3), name=f"{side} post"))
+    world, take = World((-20.0, -20.0, 20.0, 20.0), tuple(posts)), take_of([walk])
+    correct(take, world)
+    spent, clean, arms = [], 0, 0
+    for seed in range(20):
+        began = time.process_time()
+        result = correct(take, world, seed=seed)
+        spent.append(1e3 * (time.process_time() - began))
+        clean += result.ok
+        arms += len(result.corrections)
+    ours = Timing(statistics.median(spent), min(spent), max(spent))
+    note = f"take with two posts corrected: {clean} of 20 clean by the audit, {arms} arms, audits included"
+    return BenchRow("take corrected, two arms", "none", ours, None), note

@@ -1,0 +1,330 @@
+"""Motion correction: arms that touch something are planned anew, in time with everything else (Shapiro et al. 2007).
+
+The audit says who touches what, when and with which part. An arm that does leaves its motion before, passes what is in
+the way, and comes back after; legs, feet and trunk stay as they are. That is repeated until the audit finds nothing, or
+nothing that an arm could mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from gaitway.audit import AuditBars, Finding, find_collisions
+from gaitway.audit.sources import turn_steps, usual_steps
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import GaitwayError, LimbError
+from gaitway.core.progress import Progress, silent
+from gaitway.limbs.linkage import Limb, fit_limb
+from gaitway.limbs.planner import ROOM, LimbPlan, LimbPlanOptions, LimbWindow
+from gaitway.limbs.surroundings import OtherBody, absent
+from gaitway.motion.body import capsule_body
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.limits import joint_limits, violations
+from gaitway.take.data import Layer
+from gaitway.take.evaluation import sampled
+from gaitway.take.model import Take
+from gaitway.world.world import World
+
+_TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5), (1.1, 0.1), (1.1, -0.3))
+"""Time before and after a collision in which the arm may leave its motion [s], and share of the margin, in order. The
+last lets the arm touch a little, which the audit lets pass: where a shoulder is near a wall, no arm is clear of it."""
+_WINDOW = max(pad for pad, _ in _TRIES) + ROOM + 0.6
+"""Time that is looked at before and after a collision [s]: an arm leaves its motion where that is clear."""
+_NEAR = 2.5
+"""Distance of roots within which another body matters [m]."""
+_ARM_PARTS = ("shoulder", "elbow", "hand")
+_STILL = 1e-3
+"""Largest offset that changes nothing [rad]."""
+_AGAIN = 3
+"""Number of times that an arm is planned anew at about the same time."""
+_CHANGED = 1e-7
+"""Largest turn that counts as none [rad]."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One arm that was planned anew."""
+
+    character: str
+    limb: str
+    span: tuple[float, float]
+    """Times at which it leaves its motion and is back [s]."""
+    obstacle: str
+    """What it touched: an obstacle, or another character."""
+    depth: float
+    """How deep it was in it [m]."""
+    gap: float
+    """Least gap that it keeps now [m]."""
+
+
+@dataclass(frozen=True)
+class Uncorrected:
+    """A collision that is left, and why."""
+
+    finding: Finding
+    reason: str
+
+    def words(self) -> str:
+        """Return one line."""
+        return f"{self.finding.words()}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """A corrected take."""
+
+    take: Take
+    corrections: tuple[Correction, ...]
+    left: tuple[Uncorrected, ...]
+    """Collisions that are left."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing touches anything any more."""
+        return not self.left
+
+
+def correct(
+    take: Take,
+    world: World,
+    *,
+    options: LimbPlanOptions = LimbPlanOptions(),  # noqa: B008  (frozen)
+    bars: AuditBars = AuditBars(),  # noqa: B008  (frozen)
+    rounds: int = 8,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Corrected:
+    """Return a take whose arms touch neither the world nor other bodies, as far as arms can do that.
+
+    Feet, legs and trunk do not change. Where an arm leaves its motion and where it is back, its speed does not jump.
+    The result is the same for the same seed.
+
+    Args:
+        take: what the characters do.
+        world: where.
+        options: margin, speed and number of plans.
+        bars: what the audit lets pass.
+        rounds: most audits; each corrects what the one before has found.
+        seed: of all random choices.
+        progress: called after each round and each collision.
+
+    Raises:
+        LimbError: if `rounds` is not between 1 and 100.
+    """
+    if not 1 <= rounds <= 100:
+        raise LimbError(f"rounds {rounds} must be between 1 and 100")
+    run = _Correcting(take, world, options, bars, seed)
+    for number in range(rounds):
+        found = run.collisions()
+        open_ones = [finding for finding in found if run.hopeful(finding)]
+        progress("audit", number + 1, rounds)
+        if not open_ones:
+            break
+        mended = 0
+        for done, finding in enumerate(open_ones):
+            mended += run.mend(finding)
+            progress("arms", done + 1, len(open_ones))
+        if not mended:
+            break
+    left = tuple(Uncorrected(finding, run.reason(finding)) for finding in run.collisions())
+    count = int(take.facts.get("corrections", 0)) + len(run.corrections)
+    result = replace(run.take, facts={**take.facts, "corrections": count}) if run.corrections else take
+    return Corrected(result, tuple(run.corrections), left)
+
+
+class _Correcting:
+    """One correction of a take. This class is **mutable**: its take is replaced after each arm."""
+
+    def __init__(self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int) -> None:
+        self.take, self.world, self.options, self.bars, self.seed = take, world, options, bars, seed
+        self.corrections: list[Correction] = []
+        self.failed: dict[tuple[str, str, int], str] = {}
+        """Why an arm of a character could not be mended at a time [half seconds]."""
+        self.tries: dict[tuple[str, str, int], int] = {}
+        """How often an arm was tried at a time."""
+        self._limb = lru_cache(maxsize=64)(self._fitted)
+        self._usual = lru_cache(maxsize=8)(lambda body: usual_steps(take, body)[0])
+        self._seen: tuple[Take, tuple[Finding, ...]] | None = None
+
+    def collisions(self) -> tuple[Finding, ...]:
+        """Return all collisions of bodies, whatever the planner of the take kept clear."""
+        if self._seen is None or self._seen[0] is not self.take:
+            bodies = replace(self.take, facts={**self.take.facts, "collision": "body"})
+            self._seen = (self.take, find_collisions(bodies, self.world, bars=self.bars))
+        return self._seen[1]
+
+    def hopeful(self, finding: Finding) -> bool:
+        """Return whether an arm may mend a collision that was not tried in vain."""
+        return any(_key(name, limb, finding.time) not in self.failed for name, limb, _ in arms_of(finding))
+
+    def reason(self, finding: Finding) -> str:
+        """Return why a collision is left."""
+        known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in arms_of(finding)]
+        if not known:
+            return "no arm is in it, and nothing else is changed"
+        return next((why for why in known if why), "the rounds were used up")
+
+    def mend(self, finding: Finding) -> bool:
+        """Plan the arm of a collision anew; of two arms, the one that finds a way."""
+        for name, limb, other in arms_of(finding):
+            key = _key(name, limb, finding.time)
+            if key in self.failed:
+                continue
+            self.tries[key] = self.tries.get(key, 0) + 1
+            why = "was planned anew several times, and still touches it"
+            if self.tries[key] <= _AGAIN:
+                told = self._mend(finding, name, limb, other)
+                if told is None:
+                    return True
+                why = told
+            self.failed[key] = why if why.startswith(limb) else f"{limb} {why}"
+        return False
+
+    def _mend(self, finding: Finding, name: str, limb_name: str, other: str) -> str | None:
+        """Return None if an arm was planned anew, else why it was not."""
+        character = self.take.index(name)
+        clip, begin = self.take.clip(character), self.take.start(character)
+        try:
+            limb = self._limb(character, limb_name)
+        except GaitwayError as problem:
+            return f"cannot be found: {problem}"
+        first, last = (round((t - begin) * clip.fps) for t in finding.span or (finding.time, finding.time))
+        room = round(_WINDOW * clip.fps)
+        low, high = max(first - room, 0), min(last + room + 1, len(clip))
+        if high - low < 8:
+            return f"has a motion of {(len(clip) - 1) / clip.fps:.2f} s alone, which is too short"
+        part = replace(
+            clip, root_positions=clip.root_positions[low:high], rotations=clip.rotations[low:high], contacts=None
+        )
+        start = begin + low / clip.fps
+        others = self._others(character, start + np.arange(high - low) / clip.fps)
+        window = LimbWindow(limb, part, start, self.world, others)
+        plan, why = self._planned(window, part, (first - low, last - low))
+        if plan is None:
+            return why
+        after = window.applied(plan)
+        self._lay(character, start, part, after, limb)
+        self.corrections.append(Correction(name, limb_name, plan.span, other, finding.value, plan.gap))
+        return None
+
+    def _planned(self, window: LimbWindow, part: Clip, bad: tuple[int, int]) -> tuple[LimbPlan | None, str]:
+        """Return the first plan that the audit would let pass, with spans that grow and margins that shrink."""
+        fps, why = part.fps, "finds no way around it"
+        for number, (pad, share) in enumerate(_TRIES):
+            options = replace(self.options, margin=share * self.options.margin)
+            gaps = window.gaps(bar=options.margin)
+            near = gaps < options.margin
+            early, late = _bad_span(near, bad)
+            first = _clear_before(near, early - round(pad * fps))
+            last = _clear_after(near, late + round(pad * fps))
+            if first is None or last is None:
+                when = "begins" if first is None else "ends"
+                why = f"touches something already where the motion {when}"
+                continue
+            begin, end = window.begin + first / fps, window.begin + last / fps
+            span = (window.begin + early / fps, window.begin + (late + 1) / fps)
+            plan = window.plan(begin, end, bad=span, options=options, seed=self.seed + 1000 * number)
+            if plan is not None and float(np.abs(plan.offsets).max()) < _STILL:
+                return None, "touches it where it begins, which no posture moves"
+            if plan is not None:
+                if self._sound(window, part, plan):
+                    return plan, ""
+                why = "finds no way around it that is calm and within its limits"
+        return None, why
+
+    def _sound(self, window: LimbWindow, part: Clip, plan: LimbPlan) -> bool:
+        """Return whether the audit would find neither sudden changes nor joints beyond their limits."""
+        after, joints = window.applied(plan), window.limb.joints
+        body = next(i for i, skeleton in enumerate(self.take.skeletons) if skeleton is part.skeleton)
+        usual = self._usual(body)[joints]
+        sudden, before = (turn_steps(clip)[:, joints] / usual for clip in (after, part))
+        if (sudden > np.maximum(0.95 * self.bars.continuity, before + 1e-3)).any():
+            return False
+        limits = joint_limits(part.skeleton).only(joints)
+        over, own = violations(after, limits), violations(part, limits)
+        return bool((over <= np.maximum(0.95 * self.bars.limit_deg, own + 1e-3)).all())
+
+    def _fitted(self, character: int, name: str) -> Limb:
+        """Return a limb of a character with the hinge that its own clips show."""
+        body = int(self.take.bodies[character])
+        rows = slice(int(self.take.rows[character]), int(self.take.rows[character + 1]))
+        used = np.unique(self.take.segments.clip[rows]).tolist()
+        return fit_limb(self.take.skeletons[body], name, [self.take.clips[c] for c in used])
+
+    def _others(self, character: int, times: FloatArray) -> list[OtherBody]:
+        """Return the bodies that are near a character at some time."""
+        looks = np.unique(np.append(times[:: max(round(0.2 * self.take.fps), 1)], times[-1]))
+        paths = self.take.planar(looks)[..., :2]
+        away = np.linalg.norm(paths - paths[character], axis=-1)
+        near = np.flatnonzero((np.nan_to_num(away, nan=np.inf) < _NEAR).any(axis=1))
+        return [_body(self.take, int(c), times) for c in near if c != character]
+
+    def _lay(self, character: int, start: float, before: Clip, after: Clip, limb: Limb) -> None:
+        turns = rotations.multiply(rotations.conjugate(before.rotations), after.rotations)[:, limb.joints]
+        turns = np.where(turns[..., :1] < 0.0, -turns, turns)
+        used = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _CHANGED)
+        frames = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(1, 2)) > _CHANGED)
+        low, high = max(int(frames[0]) - 1, 0), min(int(frames[-1]) + 2, len(turns))
+        layer = Layer(
+            character, start + low / before.fps, limb.joints[used], turns[low:high, used].astype(np.float32),
+            name=f"corrected {limb.name}",
+        )  # fmt: skip
+        self.take = replace(self.take, layers=(*self.take.layers, layer))
+
+
+def arms_of(finding: Finding) -> list[tuple[str, str, str]]:
+    """Return the arms that a collision is about: character, limb, and what it touches."""
+    parts = finding.part.split(" in ")
+    found = []
+    for k, (name, part) in enumerate(zip(finding.characters, parts, strict=False)):
+        side, _, what = part.partition("_")
+        if side in ("left", "right") and what in _ARM_PARTS:
+            other = finding.obstacle if len(finding.characters) == 1 else finding.characters[1 - k]
+            found.append((name, f"{side}_arm", other))
+    return found
+
+
+def _key(name: str, limb: str, time: float) -> tuple[str, str, int]:
+    return name, limb, round(2.0 * time)
+
+
+def _body(take: Take, character: int, times: FloatArray) -> OtherBody:
+    body = int(take.bodies[character])
+    skeleton = take.skeletons[body]
+    who: IntArray = np.full(len(times), character, dtype=np.int64)
+    roots, local = sampled(take, body, who, times)
+    shape = capsule_body(skeleton)
+    segments = shape.segments(*forward_kinematics(skeleton, roots, local))
+    there = (times >= take.start(character) - 1e-9) & (times <= float(take.ends[character]) + 1e-9)
+    return OtherBody(absent(segments, there), shape.radii)
+
+
+def _bad_span(near: BoolArray, known: tuple[int, int]) -> tuple[int, int]:
+    """Return first and last frame that are too near, around a span that is known to be."""
+    early, late = max(known[0], 0), min(known[1], len(near) - 1)
+    while early > 0 and near[early - 1]:
+        early -= 1
+    while late < len(near) - 1 and near[late + 1]:
+        late += 1
+    return early, late
+
+
+def _clear_before(near: BoolArray, frame: int) -> int | None:
+    """Return the last frame up to some frame where the motion is clear before and after, or the first of all."""
+    for f in range(min(max(frame, 0), len(near) - 1), -1, -1):
+        if not near[f] and not near[max(f - 1, 0)]:
+            return f
+    return None
+
+
+def _clear_after(near: BoolArray, frame: int) -> int | None:
+    """Return the first frame from some frame on where the motion is clear, or None."""
+    for f in range(max(min(frame, len(near) - 1), 0), len(near)):
+        if not near[f] and not near[f - 1]:
+            return f
+    return None

@@ -1,0 +1,235 @@
+"""`gaitway.correct` and `gaitway correct`: arms miss what they hit, all else stays, and what is left is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import gaitway
+from figures import walking
+from gaitway.audit import audit_take, find_collisions
+from gaitway.cli import app
+from gaitway.core import rotations
+from gaitway.core.errors import LimbError
+from gaitway.correcting import Corrected, arms_of, correct
+from gaitway.limbs.planner import LimbPlan, LimbWindow
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts
+from gaitway.motion.editing import resample
+from gaitway.motion.formats import load_clip
+from gaitway.scene import load_scene
+from gaitway.take import Take, load_take, save_take, take_of
+from gaitway.world.obstacle import Mover, Obstacle
+from gaitway.world.shapes import Box, Cylinder
+from gaitway.world.world import World
+from shared_data import MOCAP, needs_mocap
+
+BOUNDS = (-30.0, -30.0, 30.0, 30.0)
+RUN = CliRunner()
+WALK = walking(4.0, 30.0)
+
+
+def post(clip: Clip, side: str, share: float, aside: float = 0.1, height: float = 1.3) -> Obstacle:
+    """A post beside the way of a hand, at a share of the clip."""
+    frame = int(share * len(clip))
+    x, y, _ = clip.joint_positions()[frame, clip.skeleton.roles[f"{side}_wrist"]]
+    heading = clip.headings()[frame] + (0.5 * np.pi if side == "left" else -0.5 * np.pi)
+    place = (float(x + aside * np.cos(heading)), float(y + aside * np.sin(heading)))
+    return Obstacle(Cylinder(place, 0.1, height), name=f"{side} post")
+
+
+def corrected(take: Take, world: World) -> Corrected:
+    """Correct a take and check what must hold of every correction."""
+    result = correct(take, world)
+    before, after = audit_take(take, world), audit_take(result.take, world)
+    for row in ("continuity", "turn", "limits", "skate", "skate_found", "height", "under_ground"):
+        assert len(after[row].violations) == len(before[row].violations), row
+    for character in range(len(take)):
+        one, other = take.clip(character), result.take.clip(character)
+        assert np.array_equal(one.root_positions, other.root_positions)
+        arms = [j for r, j in one.skeleton.roles.items() if r.split("_")[-1] in ("shoulder", "elbow", "wrist")]
+        rest = np.setdiff1d(np.arange(len(one.skeleton)), arms)
+        assert one.rotations[:, rest] == pytest.approx(other.rotations[:, rest], abs=1e-6)
+    return result
+
+
+@pytest.fixture(scope="module")
+def two_posts() -> World:
+    return World(BOUNDS, (post(WALK, "left", 0.35), post(WALK, "right", 0.6)))
+
+
+@pytest.fixture(scope="module")
+def done(two_posts: World) -> Corrected:
+    return corrected(take_of([WALK]), two_posts)
+
+
+def test_both_arms_miss_their_posts(done: Corrected, two_posts: World) -> None:
+    assert {c.limb for c in done.corrections} == {"left_arm", "right_arm"}
+    assert {c.obstacle for c in done.corrections} == {"left post", "right post"}
+    assert all(c.depth > 0.01 and c.gap > 0.0 for c in done.corrections)
+    assert done.ok
+    assert find_collisions(take_of([WALK]), two_posts)
+    assert not find_collisions(done.take, two_posts)
+    assert done.take.facts["corrections"] == len(done.corrections)
+
+
+def test_speeds_match_where_an_arm_leaves_its_motion(done: Corrected) -> None:
+    before, after = take_of([WALK]).clip(0), done.take.clip(0)
+    for layer in done.take.layers:
+        assert layer.turns[[0, -1], :, 0] == pytest.approx(1.0, abs=1e-5)
+        first = round(layer.start * WALK.fps)
+        for joint in layer.joints.tolist():
+            q = rotations.multiply(rotations.conjugate(before.rotations[:, joint]), after.rotations[:, joint])
+            speed = np.linalg.norm(rotations.to_rotation_vector(q[1:]) - rotations.to_rotation_vector(q[:-1]), axis=1)
+            assert speed[first] * WALK.fps < 0.15  # rad/s, of an arm that swings with 2 or more
+            assert speed[first + len(layer) - 2] * WALK.fps < 0.15
+
+
+def test_the_same_seed_gives_the_same_take_and_it_is_kept_in_files(done: Corrected, two_posts, tmp_path: Path) -> None:
+    again = correct(take_of([WALK]), two_posts)
+    save_take(done.take, tmp_path / "a.npz")
+    save_take(again.take, tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert not find_collisions(load_take(tmp_path / "a.npz"), two_posts)
+    other = correct(take_of([WALK]), two_posts, seed=5)
+    assert other.ok
+    assert other.take.layers[0].turns.tobytes() != done.take.layers[0].turns.tobytes()
+
+
+def test_a_take_without_collisions_stays_as_it_is() -> None:
+    take = take_of([WALK])
+    result = correct(take, World(BOUNDS))
+    assert result.take is take
+    assert result.ok and not result.corrections
+
+
+def moved(clip: Clip, x: float, y: float, turn: float) -> Clip:
+    spin = rotations.from_yaw(turn)
+    local = np.array(clip.rotations)
+    local[:, 0] = rotations.multiply(spin, local[:, 0])
+    return Clip(
+        clip.skeleton, rotations.rotate(spin, clip.root_positions) + np.array([x, y, 0.0]), local, clip.fps, "other"
+    )
+
+
+def test_hands_of_two_people_miss_one_another() -> None:
+    hand = abs(float(WALK.joint_positions()[0, WALK.skeleton.roles["left_wrist"], 1]))
+    take = take_of([WALK, moved(WALK, 4.0, 2.0 * hand + 0.03, np.pi)], ["ada", "bo"])
+    world = World(BOUNDS)
+    found = find_collisions(take, world)
+    assert {name for f in found for name, _, _ in arms_of(f)} == {"ada", "bo"}
+    result = corrected(take, world)
+    assert result.ok
+    assert {c.obstacle for c in result.corrections} <= {"ada", "bo"}
+
+
+def test_movers_are_missed_in_time() -> None:
+    hand = WALK.joint_positions()[60, WALK.skeleton.roles["left_wrist"]]
+    y = float(hand[1]) + 0.12
+    cart = Mover.of(
+        Box((0.0, 0.0), (0.4, 0.2), 1.1),
+        [0.0, 4.0],
+        [[float(hand[0]) + 2.0, y, 0.0], [float(hand[0]) - 2.0, y, 0.0]],
+        name="cart",
+    )
+    world = World(BOUNDS, movers=(cart,))
+    assert find_collisions(take_of([WALK]), world)
+    result = corrected(take_of([WALK]), world)
+    assert result.ok
+    assert result.corrections[0].obstacle == "cart"
+
+
+def test_what_no_arm_can_mend_is_told() -> None:
+    take = take_of([WALK])
+    wall = World(BOUNDS, (Obstacle(Box((2.0, 0.0), (0.2, 4.0), 3.0), name="wall"),))
+    result = correct(take, wall)
+    assert not result.ok
+    assert any("wall" in one.words() for one in result.left)
+    inside = World(BOUNDS, (post(WALK, "left", 0.0, 0.1),))
+    result = correct(take, inside)
+    assert [one.reason for one in result.left] == ["left_arm touches something already where the motion begins"]
+    assert "left post, 0.0" in result.left[0].words()
+    legs = World(BOUNDS, (Obstacle(Box((2.0, 0.0), (0.1, 2.0), 0.3), name="kerb"),))
+    assert {one.reason for one in correct(take, legs).left} == {"no arm is in it, and nothing else is changed"}
+    with pytest.raises(LimbError, match="rounds 0 must be between 1 and 100"):
+        correct(take, legs, rounds=0)
+    assert gaitway.correct is correct
+
+
+@pytest.mark.parametrize(
+    "offset, reason",
+    [
+        (0.0, "touches it where it begins, which no posture moves"),
+        (0.01, "was planned anew several times, and still touches it"),
+    ],
+)
+def test_plans_that_do_not_help_come_to_an_end(offset, reason, two_posts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan(self: LimbWindow, begin: float, end: float, **_: object) -> LimbPlan:
+        bump = offset * np.sin(np.linspace(0.0, np.pi, len(self)))[:, None]
+        return LimbPlan(np.tile(bump, (1, 7)), (begin, end), 0.0, 0.0, 0.1, False, 1, 1)
+
+    monkeypatch.setattr(LimbWindow, "plan", plan)
+    result = correct(take_of([WALK]), two_posts)
+    assert {one.reason for one in result.left} == {f"{side}_arm {reason}" for side in ("left", "right")}
+
+
+@needs_mocap
+@pytest.mark.parametrize("file", ["bvh/07_03.bvh", "bvh_accad/*alk*.bvh"])
+def test_captures_are_corrected(file: str) -> None:
+    clip = load_clip(sorted(MOCAP.glob(file))[0])
+    clip = detect_contacts(resample(clip, 30.0))
+    world = World(BOUNDS, (post(clip, "left", 0.5, 0.13, 1.2),))
+    result = corrected(take_of([clip]), world)
+    assert result.ok
+    assert [c.limb for c in result.corrections] == ["left_arm"]
+
+
+def scene_file(world: World, folder: Path) -> Path:
+    rows = [
+        f"  - {{name: {o.name}, cylinder: {{center: {list(o.shape.center)}, radius: 0.1, height: 1.3}}}}"
+        for o in world.obstacles
+    ]
+    path = folder / "posts.yaml"
+    path.write_text("gaitway: 1\nbounds: [-20, -20, 20, 20]\nobstacles:\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_command(two_posts: World, tmp_path: Path) -> None:
+    scene, take, out = scene_file(two_posts, tmp_path), tmp_path / "walk.npz", tmp_path / "clean.npz"
+    save_take(take_of([WALK]), take)
+    told = RUN.invoke(app, ["correct", str(take), str(scene), "-o", str(out), "--json"])
+    assert told.exit_code == 0, told.output
+    facts = json.loads(told.stdout)
+    assert facts["ok"] and not facts["left"]
+    assert {row["limb"] for row in facts["corrections"]} == {"left_arm", "right_arm"}
+    assert not find_collisions(load_take(out), load_scene(str(scene)).world)
+    told = RUN.invoke(app, ["correct", str(out), str(scene), "-o", str(tmp_path / "again.npz")])
+    assert told.exit_code == 0
+    assert "0 corrected, 0 left" in told.stdout
+
+
+def test_bad_commands_write_nothing(two_posts: World, tmp_path: Path) -> None:
+    scene, take = scene_file(two_posts, tmp_path), tmp_path / "walk.npz"
+    save_take(take_of([WALK]), take)
+    for arguments, words in (
+        ([str(take), str(scene), "-o", str(tmp_path / "x.bvh")], "written as .npz"),
+        ([str(take), "no_such_scene", "-o", str(tmp_path / "x.npz")], "no_such_scene"),
+        ([str(tmp_path / "none.npz"), str(scene), "-o", str(tmp_path / "x.npz")], "none.npz"),
+    ):
+        told = RUN.invoke(app, ["correct", *arguments])
+        assert told.exit_code != 0
+        assert words in str(told.exception)
+    assert not (tmp_path / "x.npz").exists()
+
+
+def test_a_collision_that_is_left_is_exit_code_1(tmp_path: Path) -> None:
+    scene, take = scene_file(World(BOUNDS, (post(WALK, "left", 0.0, 0.1),)), tmp_path), tmp_path / "walk.npz"
+    save_take(take_of([WALK]), take)
+    told = RUN.invoke(app, ["correct", str(take), str(scene), "-o", str(tmp_path / "out.npz")])
+    assert told.exit_code == 1
+    assert "left: walking, left_" in told.stdout
+    assert "0 corrected, 1 left" in told.stdout
