@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import WorldError
-from gaitway.world.grid import Window
+from gaitway.world.grid import Bounds, Window
 from gaitway.world.levels import _route_kernels, _sheet_kernels
 from gaitway.world.levels.spans import Geometry, OpenSpans, WalkLimits
 from gaitway.world.world import World
@@ -70,18 +70,22 @@ class WalkableSurface:
     portals: tuple[Portal, ...]
 
     @staticmethod
-    def of(geometry: Geometry | World, limits: WalkLimits | None = None, cell: float = 0.1) -> WalkableSurface:
+    def of(
+        geometry: Geometry | World, limits: WalkLimits | None = None, cell: float = 0.1, bounds: Bounds | None = None
+    ) -> WalkableSurface:
         """Find the walkable surface of a place.
 
         Args:
             geometry: what the place is made of.
             limits: what a character needs; None for a walking person.
             cell: side of a cell of the grid [m].
+            bounds: xmin, ymin, xmax, ymax [m] of what counts; None for those of the world or of the geometry.
 
         Raises:
             WorldError: if there is no ground to walk on.
         """
-        bounds = geometry.bounds if isinstance(geometry, World) else None
+        if bounds is None and isinstance(geometry, World):
+            bounds = geometry.bounds
         whole = Geometry.of_world(geometry) if isinstance(geometry, World) else geometry
         spans = OpenSpans.of(whole, limits or WalkLimits(), cell, bounds)
         wide = spans.wide
