@@ -265,10 +265,12 @@ def seam_links(library: Library, floors: Floors) -> list[Link]:
     gait, out = _gait(library), list[Link]()
     for seam in () if floors.meshes is None or gait is None else floors.meshes.seams:
         ends = [floors.floors[number] for number in seam.floors]
-        for x, y, heading in seam.crossings:
+        for x, y, heading, room in seam.crossings:
             back = float(planar.wrap_angle(heading + math.pi))
+            aside = max(min(room - _BODY, 0.5 * _LANE), 0.0)  # people keep to the right
             for source, target, facing in ((ends[0], ends[1], heading), (ends[1], ends[0], back)):
-                poses = [(x + floor.offset[0], y + floor.offset[1], facing) for floor in (source, target)]
+                px, py = x + aside * math.sin(facing), y - aside * math.cos(facing)
+                poses = [(px + floor.offset[0], py + floor.offset[1], facing) for floor in (source, target)]
                 out.append(Link(source.name, None, gait or "", source, target, poses[0], poses[1]))
     return out
 

@@ -163,9 +163,9 @@ class LevelPlanner:
         if first_slot(plan.end_time + _LONGEST) >= traffic.horizon:
             traffic.extend(2.0 * (plan.end_time + _LONGEST))
         if link.fitted is None:
-            return _walked_on(prepared, plan, link, f"{request.character.name}-{len(plan.steps)}")
+            return _walked_on(prepared, plan, link, f"{request.character.name}-on-{len(plan.steps)}")
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
-        name = f"{request.character.name}-{len(plan.steps)}"
+        name = f"{request.character.name}-on-{len(plan.steps)}"  # unlike the names of steps that are bent later
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
         if isinstance(linked, str):
             return _Leg(spent.told(_lost(query, plan, linked)))

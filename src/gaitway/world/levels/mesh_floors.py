@@ -40,10 +40,12 @@ _TILE = 0.5
 """Side of the squares by which ground of two floors is told [m]."""
 _APART, _MOST = 1.5, 5
 """Least distance of two crossings of a seam [m], and the largest number of them."""
+_ROOMY, _NARROW = 1.0, 0.45
+"""Distances from the nearest edge beyond which a crossing has enough room, and below which it is the only one [m]."""
 _AROUND = 0.8
 """Distance within which the direction of a crossing is measured [m]."""
 
-Crossing = tuple[float, float, float]
+Crossing = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,8 @@ class Seam:
     tiles: FloatArray
     """Squares that hold the common ground: xmin, ymin, xmax, ymax in the place [m]; (K, 4)."""
     crossings: tuple[Crossing, ...]
-    """Where ways lead from the first floor to the second: x, y, heading in the place [m, rad]."""
+    """Where ways lead from the first floor to the second: x, y, heading in the place, and the distance from the nearest
+    edge [m, rad, m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,7 @@ def mesh_surface(world: World, limits: WalkLimits = WALKER) -> WalkableSurface:
     """
     x0, y0, x1, y1 = world.bounds
     cell = max(_FINEST, math.sqrt((x1 - x0) * (y1 - y0) / _CELLS))
-    return WalkableSurface.of(mesh_geometry(world), limits, cell, world.bounds)
+    return WalkableSurface.of(mesh_geometry(world), limits, cell, world.bounds, further=False)
 
 
 @lru_cache(maxsize=4)
@@ -253,14 +256,16 @@ def _crossings(surface: WalkableSurface, portal: Portal, source: int) -> tuple[C
     pairs = portal.spans if portal.sheets[0] == source else portal.spans[:, ::-1]
     here, there = surface.open.points(pairs[:, 0])[:, :2], surface.open.points(pairs[:, 1])[:, :2]
     middle, room = 0.5 * (here + there), surface.open.edges[pairs].min(axis=1)
-    order = np.argsort(-np.minimum(np.round(room, 6), 3.0 * WALKER.radius), kind="stable")
+    order = np.argsort(-np.minimum(np.round(room, 6), _ROOMY), kind="stable")
     out: list[Crossing] = []
     for index in order.tolist():
         x, y = middle[index].tolist()
         if len(out) == _MOST or any(math.dist((x, y), other[:2]) < _APART for other in out):
             continue
+        if out and room[index] < _NARROW:
+            break
         near = np.linalg.norm(middle - middle[index], axis=1) <= _AROUND
         ahead = (there - here)[near].sum(axis=0)
         if np.hypot(*ahead) > 1e-6:
-            out.append((x, y, math.atan2(ahead[1], ahead[0])))
+            out.append((x, y, math.atan2(ahead[1], ahead[0]), float(min(room[index], _ROOMY))))
     return tuple(out)
