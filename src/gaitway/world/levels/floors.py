@@ -67,6 +67,8 @@ class Floor:
     """Heights of its ground, in the place; None for a level floor."""
     offset: tuple[float, float]
     """Its place in the plane less its place in the world: x, y [m]."""
+    mesh: bool = False
+    """Whether it is a sheet of a walkable mesh."""
 
     @property
     def ground(self) -> bool:
@@ -109,7 +111,10 @@ class Floors:
         names = _unlike([part.name for part in found])
         offsets = _layout([part.region.bounds for part in found])
         floors = [
-            Floor(number, name, part.height, part.region, part.core or part.region, part.relief, offset)
+            Floor(
+                number, name, part.height, part.region, part.core or part.region, part.relief, offset,
+                mesh=meshes is not None and number < len(meshes.parts),
+            )  # fmt: skip
             for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
         ]
         return Floors(world, tuple(floors), tuple(joints), meshes)
@@ -151,7 +156,7 @@ class Floors:
     def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
         shape = obstacle.shape
-        if obstacle.kind == WALKABLE and self.meshes is not None and floor.number < len(self.meshes.parts):
+        if obstacle.kind == WALKABLE and floor.mesh:
             return None  # the edge of the floor is where the mesh is in the way
         if floor.relief is not None:
             return shape if _in_the_way(shape, floor.region, floor.relief) else None
@@ -288,6 +293,11 @@ class Floors:
         if floor.relief is not None:
             return float(floor.relief.height((x, y)))
         return float(self.world.ground((x, y))) if floor.ground else floor.height
+
+    def spot(self, floor: Floor, x: float, y: float) -> FloatArray:
+        """Return the point of the place for a point of the plane on a floor: x, y, z [m]; (3,)."""
+        px, py = x - floor.offset[0], y - floor.offset[1]
+        return np.array([px, py, self.height(floor, px, py)])
 
     def under(self, x: float, y: float) -> Floor:
         """Return the floor on which a point of the plane is, or the one nearest to it."""
