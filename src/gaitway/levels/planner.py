@@ -214,7 +214,9 @@ class LevelPlanner:
         closed = result.status is Status.NO_PATH and start.mesh
         if result.found or (start is goal and not closed):
             return result
-        reason = lacking(self.floors, request.query.start, request.query.goal, self.libraries[request.character.library])
+        reason = lacking(
+            self.floors, request.query.start, request.query.goal, self.libraries[request.character.library]
+        )
         return replace(result, status=Status.NO_PATH, reason=reason)
 
 

@@ -112,7 +112,13 @@ class Floors:
         offsets = _layout([part.region.bounds for part in found])
         floors = [
             Floor(
-                number, name, part.height, part.region, part.core or part.region, part.relief, offset,
+                number,
+                name,
+                part.height,
+                part.region,
+                part.core or part.region,
+                part.relief,
+                offset,
                 mesh=meshes is not None and number < len(meshes.parts),
             )  # fmt: skip
             for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
