@@ -370,7 +370,7 @@ def crossing_share(t: FloatArray, ends: FloatArray) -> float:
 
 @kernel(inner=True, shared=True)
 def axis_triangle(t: FloatArray, ends: FloatArray) -> tuple[float, float]:
-    """Return the squared distance of an axis (2, 3) to a triangle (9,) [m^2], and where along the axis; 0 through it."""
+    """Return the squared distance of an axis (2, 3) to a triangle (9,) [m^2], and where along the axis."""
     share = crossing_share(t, ends)
     if share >= 0.0:
         return 0.0, share

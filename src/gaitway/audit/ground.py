@@ -68,6 +68,7 @@ def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
         out[near] = np.where(flat <= radius**2, z + np.sqrt(np.maximum(radius**2 - flat, 0.0)), -np.inf)
     else:
         heights, stack = np.empty(len(near)), stack_of(solids)
+        assert stack is not None
         _solid_kernels.mesh_heights(solids, s, read_only(points[near]), stack, heights)
         out[near] = heights
     return out

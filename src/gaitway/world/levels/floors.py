@@ -1,9 +1,10 @@
 """Floors: the level and sloping parts of a place, one above or beside the other, laid out in one plane.
 
 A floor is ground on which people walk freely: the ground of the place itself, the top of a platform or a bridge, a
-ramp, a sheet of a walkable mesh. Stairs, ramps and seams of meshes lead from floor to floor. All floors are laid side by side in one plane, each with
-what stands in the way on it, and with its edge as a wall. So planners that know floor plans alone serve any number of
-floors. The ground stays where it is. All others are shifted by whole metres.
+ramp, a sheet of a walkable mesh. Stairs, ramps and seams of meshes lead from floor to floor. All floors are laid side
+by side in one plane, each with what stands in the way on it, and with its edge as a wall. So planners that know floor
+plans alone serve any number of floors. The first one, the ground if there is one, stays where it is. All others are
+shifted by whole metres.
 """
 
 from __future__ import annotations
@@ -110,17 +111,11 @@ class Floors:
         found = [*level, *slopes]
         names = _unlike([part.name for part in found])
         offsets = _layout([part.region.bounds for part in found])
+        sheets = 0 if meshes is None else len(meshes.parts)
         floors = [
             Floor(
-                number,
-                name,
-                part.height,
-                part.region,
-                part.core or part.region,
-                part.relief,
-                offset,
-                mesh=meshes is not None and number < len(meshes.parts),
-            )  # fmt: skip
+                number, name, part.height, part.region, part.core or part.region, part.relief, offset, number < sheets
+            )
             for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
         ]
         return Floors(world, tuple(floors), tuple(joints), meshes)

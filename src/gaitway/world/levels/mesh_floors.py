@@ -29,7 +29,7 @@ from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
 WALKER = WalkLimits(radius=0.25, headroom=2.0, step=0.2, slope=math.radians(30.0))
-"""What a walking person needs. Whether a slope is too steep for a library over a whole stride is for planners to say."""
+"""What a walking person needs. Planners know how steep the ground may be for a library over a whole stride."""
 _FINEST, _CELLS = 0.05, 1.5e6
 """Side of the smallest cells [m], and how many of them a large place has."""
 _LEAST = 1.0
