@@ -141,6 +141,11 @@ class MeshShape(Shape):
         low, high = self.model.heights
         return low + self.lift, high + self.lift
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether it is open, or its triangles face both ways."""
+        return not (self.model.closed and self.model.oriented)
+
     def solids(self) -> tuple[Solid, ...]:
         """Return the placed triangles."""
         return (TriangleMesh(self.vertices, self.triangles, self.closed),)
