@@ -167,7 +167,7 @@ def plan_scene(
         name, at_once = together
         if has_levels(scene.world):
             raise PlanError(
-                f"{_name(scene)}: planner '{name}' knows one floor, and the scene has platforms; write behavior or tree"
+                f"{_name(scene)}: planner '{name}' knows one floor, and the scene has several; write behavior or tree"
             )
         if any(character.plan.planner != name for character in scene.characters):
             return _mixed(name, at_once, scene, libraries, seed, fps, failed, upper_body, progress)

@@ -309,3 +309,45 @@ def test_skin_is_where_the_contact_points_are() -> None:
     assert (thick <= body.radii[:, None] + 1e-12).all()
     assert (thick[hand] < body.radii[hand]).all()
     assert thick[foot] == pytest.approx(body.radii[foot])
+
+
+def crumpled() -> TriangleMesh:
+    """An open mesh of triangles that lie about in all directions."""
+    rng = np.random.default_rng(8)
+    corners = rng.uniform(-1.0, 1.0, (60, 1, 3)) + rng.uniform(-0.4, 0.4, (60, 3, 3))
+    return TriangleMesh(corners.reshape(-1, 3), np.arange(180).reshape(-1, 3), False)
+
+
+def test_capsules_beside_and_through_open_meshes():
+    """The depth is that of the deepest of many points of the axis, whether it goes through triangles or not."""
+    mesh, rng = gather([crumpled()]), np.random.default_rng(9)
+    through = 0
+    for _ in range(60):
+        ends = np.ascontiguousarray(rng.uniform(-1.2, 1.2, (1, 3)) + rng.uniform(-0.3, 0.3, (2, 3)))
+        depth, share = _solid_kernels.capsule_depth(mesh, 0, ends, 0.05, -np.inf, 0.01, STACK, SPANS)
+        shares = np.linspace(0.0, 1.0, 401)
+        points = ends[0] + shares[:, None] * (ends[1] - ends[0])
+        near = min(_solid_kernels.signed_distance(mesh, 0, *point.tolist(), STACK) for point in points)
+        step = np.linalg.norm(ends[1] - ends[0]) / 400.0
+        assert 0.05 - near - 1e-9 <= depth + _solid_kernels.COARSE
+        assert depth <= 0.05 - near + 0.5 * step + 1e-9
+        assert 0.0 <= share <= 1.0
+        through += near < 0.5 * step
+    assert 3 <= through <= 57
+
+
+def test_heights_of_meshes_are_those_nearest_to_a_point():
+    """Shapely tells over which triangles a point lies."""
+    mesh, rng = crumpled(), np.random.default_rng(10)
+    points = rng.uniform(-1.3, 1.3, (300, 3))
+    corners = mesh.vertices[mesh.triangles]
+    plans = shapely.polygons(corners[..., :2])
+    found = np.empty(len(points))
+    _solid_kernels.mesh_heights(gather([torus(), mesh]), 1, read_only(points), STACK, found)
+    for k, (x, y, z) in enumerate(points):
+        over = corners[shapely.contains_xy(plans, x, y)]
+        weights = [np.linalg.solve(np.vstack([t[:, :2].T, np.ones(3)]), (x, y, 1.0)) for t in over]
+        heights = np.array([w @ t[:, 2] for w, t in zip(weights, over, strict=True)])
+        nearest = heights[np.argmin(np.abs(heights - z))] if len(heights) else -np.inf
+        assert found[k] == pytest.approx(nearest, abs=1e-6)
+    assert 50 < np.isfinite(found).sum() < 290

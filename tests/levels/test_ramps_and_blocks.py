@@ -20,6 +20,7 @@ from gaitway.scene.writing import scene_to_yaml
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.traffic import Traffic
 from gaitway.world.levels.floors import Floors
+from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box, Ramp, TriangleMesh
 from gaitway.world.standing import top
 from gaitway.world.terrain import Terrain
@@ -120,9 +121,9 @@ class TestFloors:
     def test_what_stands_on_a_ramp_is_in_the_way_there_alone(self) -> None:
         scene = slope()
         floors = Floors.of(scene.world)
-        assert floors._on(floors.named("way up"), Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=0.7)) is not None
-        assert floors._on(floors.named("way up"), Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=3.5)) is None
-        assert floors._on(floors.named("deck"), Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=0.7)) is None
+        assert floors._on(floors.named("way up"), Obstacle(Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=0.7))) is not None
+        assert floors._on(floors.named("way up"), Obstacle(Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=3.5))) is None
+        assert floors._on(floors.named("deck"), Obstacle(Box((12.0, 4.5), (0.5, 0.5), 1.0, bottom=0.7))) is None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,10 @@ _LOW, _HIGH, _AT_LOW, _AT_HIGH = 0, 1, 2, 3
 FINE, COARSE = 1e-4, 1e-3
 """Accuracy of depths [m]: near the bar, and elsewhere (for solids that are not convex only)."""
 _FAR = 1e30
+_THROUGH = 1e-12
+"""Squared distance from a triangle within which the plane through it is crossed in it [m^2]."""
+_UPRIGHT = 1e-12
+"""Twice the area in plan below which a triangle is upright [m^2]."""
 _GOLDEN = 0.3819660112501051
 
 
@@ -245,6 +249,49 @@ def _inside_mesh(solids: Solids, root: int, x: float, y: float, z: float, stack:
 
 
 @kernel
+def mesh_heights(solids: Solids, s: int, points: FloatArray, stack: IntArray, out: FloatArray) -> None:
+    """Find the height of the surface of a mesh over or under each point, the nearest to it.
+
+    Args:
+        solids: all solids.
+        s: number of the mesh.
+        points: points; (N, 3) [m].
+        stack: see the top of the module.
+        out: receives the heights, minus infinity where the mesh is not; (N,) [m].
+    """
+    nodes = solids.nodes
+    for k in range(len(points)):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        best = _FAR
+        out[k] = -np.inf
+        stack[0] = solids.spans[s, ROOT_NODE]
+        top = 1
+        while top > 0:
+            top -= 1
+            n = stack[top]
+            if x < nodes[n, LOW_X] or x > nodes[n, HIGH_X] or y < nodes[n, LOW_Y] or y > nodes[n, HIGH_Y]:
+                continue
+            if max(nodes[n, LOW_Z] - z, z - nodes[n, HIGH_Z]) > best:
+                continue
+            a, b = solids.links[n, 0], solids.links[n, 1]
+            if a >= 0:
+                stack[top], stack[top + 1] = a, b
+                top += 2
+                continue
+            for t in range(-1 - a, -1 - a + b):
+                c = solids.corners[t]
+                area = (c[3] - c[0]) * (c[7] - c[1]) - (c[6] - c[0]) * (c[4] - c[1])
+                if abs(area) <= _UPRIGHT:
+                    continue
+                u = ((x - c[0]) * (c[7] - c[1]) - (c[6] - c[0]) * (y - c[1])) / area
+                v = ((c[3] - c[0]) * (y - c[1]) - (x - c[0]) * (c[4] - c[1])) / area
+                if u >= -1e-9 and v >= -1e-9 and u + v <= 1.0 + 1e-9:
+                    height = c[2] + u * (c[5] - c[2]) + v * (c[8] - c[2])
+                    if abs(height - z) < best:
+                        best, out[k] = abs(height - z), height
+
+
+@kernel
 def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack: IntArray | None) -> float:
     """Return the distance of a point to a solid's surface [m], negative inside."""
     kind, distance = solids.kinds[s], _FAR
@@ -273,6 +320,97 @@ def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float
     y = ends[0, 1] + share * (ends[1, 1] - ends[0, 1])
     z = ends[0, 2] + share * (ends[1, 2] - ends[0, 2])
     return radius - signed_distance(solids, s, x, y, z, stack)
+
+
+@kernel(inner=True, shared=True)
+def edge_square(t: FloatArray, i: int, j: int, ends: FloatArray) -> tuple[float, float]:
+    """Return the squared distance of an axis to an edge of a triangle [m^2], and where along the axis.
+
+    Args:
+        t: triangle; (9,).
+        i: first of the numbers of one corner.
+        j: first of those of the other.
+        ends: ends of the axis [m]; (2, 3).
+    """
+    aa, ab, bb, aw, bw = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        a, b, w = ends[1, k] - ends[0, k], t[j + k] - t[i + k], ends[0, k] - t[i + k]
+        aa, ab, bb, aw, bw = aa + a * a, ab + a * b, bb + b * b, aw + a * w, bw + b * w
+    along, cross = 0.0, aa * bb - ab * ab
+    if cross > 1e-12 * aa * bb:
+        along = min(max((ab * bw - bb * aw) / cross, 0.0), 1.0)
+    at = 0.0
+    if bb > 0.0:
+        at = min(max((ab * along + bw) / bb, 0.0), 1.0)
+    if aa > 0.0:
+        along = min(max((ab * at - aw) / aa, 0.0), 1.0)
+    square = 0.0
+    for k in range(3):
+        away = ends[0, k] + along * (ends[1, k] - ends[0, k]) - t[i + k] - at * (t[j + k] - t[i + k])
+        square += away * away
+    return square, along
+
+
+@kernel(inner=True, shared=True)
+def crossing_share(t: FloatArray, ends: FloatArray) -> float:
+    """Return where an axis (2, 3) goes through a triangle (9,) as a share of its length; -1.0 if it does not."""
+    ux, uy, uz = t[3] - t[0], t[4] - t[1], t[5] - t[2]
+    vx, vy, vz = t[6] - t[0], t[7] - t[1], t[8] - t[2]
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    first = nx * (ends[0, 0] - t[0]) + ny * (ends[0, 1] - t[1]) + nz * (ends[0, 2] - t[2])
+    last = nx * (ends[1, 0] - t[0]) + ny * (ends[1, 1] - t[1]) + nz * (ends[1, 2] - t[2])
+    if (first > 0.0) == (last > 0.0) or first == last:
+        return -1.0
+    share = first / (first - last)
+    x = ends[0, 0] + share * (ends[1, 0] - ends[0, 0])
+    y = ends[0, 1] + share * (ends[1, 1] - ends[0, 1])
+    z = ends[0, 2] + share * (ends[1, 2] - ends[0, 2])
+    return share if triangle_square(t, x, y, z) <= _THROUGH else -1.0
+
+
+@kernel(inner=True, shared=True)
+def axis_triangle(t: FloatArray, ends: FloatArray) -> tuple[float, float]:
+    """Return the squared distance of an axis (2, 3) to a triangle (9,) [m^2], and where along the axis."""
+    share = crossing_share(t, ends)
+    if share >= 0.0:
+        return 0.0, share
+    best = triangle_square(t, ends[0, 0], ends[0, 1], ends[0, 2])
+    share = 0.0
+    other = triangle_square(t, ends[1, 0], ends[1, 1], ends[1, 2])
+    if other < best:
+        best, share = other, 1.0
+    for side in range(3):
+        square, along = edge_square(t, 3 * side, 3 * ((side + 1) % 3), ends)
+        if square < best:
+            best, share = square, along
+    return best, share
+
+
+@kernel(inner=True)
+def _axis_square(solids: Solids, root: int, ends: FloatArray, length: float, stack: IntArray) -> tuple[float, float]:
+    """Return the squared distance of an axis (2, 3) to a mesh's surface [m^2], and where along the axis."""
+    x, y, z = 0.5 * (ends[0, 0] + ends[1, 0]), 0.5 * (ends[0, 1] + ends[1, 1]), 0.5 * (ends[0, 2] + ends[1, 2])
+    best, share, half = _FAR, 0.5, 0.5 * length
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        n = stack[top]
+        if np.sqrt(_box_square(solids.nodes, n, x, y, z)) - half >= np.sqrt(best):
+            continue
+        a, b = solids.links[n, 0], solids.links[n, 1]
+        if a < 0:
+            for t in range(-1 - a, -1 - a + b):
+                square, along = axis_triangle(solids.corners[t], ends)
+                if square < best:
+                    best, share = square, along
+        elif _box_square(solids.nodes, a, x, y, z) < _box_square(solids.nodes, b, x, y, z):
+            stack[top], stack[top + 1] = b, a
+            top += 2
+        else:
+            stack[top], stack[top + 1] = a, b
+            top += 2
+    return best, share
 
 
 @kernel(inline=True)
@@ -353,6 +491,12 @@ def capsule_depth(
     """
     dx, dy, dz = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1], ends[1, 2] - ends[0, 2]
     length = np.sqrt(dx * dx + dy * dy + dz * dz)
+    if stack is not None and solids.kinds[s] == MESH:
+        root = solids.spans[s, ROOT_NODE]
+        square, share = _axis_square(solids, root, ends, length, stack)
+        x, y, z = ends[0, 0], ends[0, 1], ends[0, 2]
+        if square > 0.0 and not (solids.numbers[s, CLOSED] > 0.0 and _inside_mesh(solids, root, x, y, z, stack)):
+            return max(radius - np.sqrt(square), floor), share  # all of the axis is outside
     middle = _along(solids, s, ends, 0.5, radius, stack)
     if middle + 0.5 * length <= floor:
         return floor, 0.5

@@ -11,6 +11,7 @@ from gaitway.audit._solid_kernels import BALL, CONCAVE, TOP, Solids
 from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
+from gaitway.audit.solids import stack_of
 from gaitway.audit.sources import Played, Source
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.world.world import World
@@ -41,45 +42,35 @@ class AuditGround:
             if here.any():
                 seen = group.seen(times[here], points[here][:, None, None])[:, 0, 0]
                 for s in range(len(group.names)):
-                    other = seen[:, 2] - tops(group.solids, s, seen[:, :2])
+                    other = seen[:, 2] - tops(group.solids, s, seen)
                     nearer = np.abs(other) < np.abs(gap[here])
                     gap[here] = np.where(nearer, other, gap[here])
         return gap
 
 
 def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
-    """Return the height of a solid's upper side [m] (N,) at points (N, 2); minus infinity beside it."""
+    """Return the height of a solid's upper side [m] (N,) under points (N, 3); minus infinity beside it.
+
+    Of the sides of a mesh that lie above one another, the nearest to the point counts.
+    """
     out = np.full(len(points), -np.inf)
     low, high = solids.boxes[s, :2] - _EDGE, solids.boxes[s, 3:5] + _EDGE
-    near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    near = np.flatnonzero(((points[:, :2] >= low) & (points[:, :2] <= high)).all(axis=1))
     if len(near) == 0:
         return out
     if solids.kinds[s] <= CONCAVE:
         away = np.empty(len(near))
-        _solid_kernels.planar_distances(solids, s, read_only(points[near]), away)
+        _solid_kernels.planar_distances(solids, s, read_only(np.ascontiguousarray(points[near, :2])), away)
         out[near] = np.where(away <= _EDGE, solids.numbers[s, TOP], -np.inf)
     elif solids.kinds[s] == BALL:
         x, y, z, radius = solids.numbers[s]
         flat = (points[near, 0] - x) ** 2 + (points[near, 1] - y) ** 2
         out[near] = np.where(flat <= radius**2, z + np.sqrt(np.maximum(radius**2 - flat, 0.0)), -np.inf)
     else:
-        out[near] = _mesh_tops(solids.corners, points[near])
-    return out
-
-
-def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
-    """Return the height of the highest triangle at each point (N, 2) [m]; minus infinity where there is none."""
-    a, b, c = corners[:, :3], corners[:, 3:6], corners[:, 6:]
-    area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (b[:, 1] - a[:, 1])
-    flat = np.abs(area) > 1e-12
-    a, b, c, area = a[flat], b[flat], c[flat], area[flat]
-    out = np.full(len(points), -np.inf)
-    for i, (x, y) in enumerate(points):
-        u = ((x - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (y - a[:, 1])) / area
-        v = ((b[:, 0] - a[:, 0]) * (y - a[:, 1]) - (x - a[:, 0]) * (b[:, 1] - a[:, 1])) / area
-        hit = (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1.0 + 1e-9)
-        if hit.any():
-            out[i] = (a[:, 2] + u * (b[:, 2] - a[:, 2]) + v * (c[:, 2] - a[:, 2]))[hit].max()
+        heights, stack = np.empty(len(near)), stack_of(solids)
+        assert stack is not None
+        _solid_kernels.mesh_heights(solids, s, read_only(points[near]), stack, heights)
+        out[near] = heights
     return out
 
 

@@ -25,11 +25,14 @@ import numpy as np
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
 from gaitway.core.arrays import FloatArray
 from gaitway.world.grid import GridSpec
+from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.levels.sheets import WalkableSurface
 from gaitway.world.levels.spans import Geometry, WalkLimits
 from gaitway.world.meshes import MeshShape, load_mesh
+from gaitway.world.obstacle import WALKABLE, Obstacle
 from gaitway.world.shapes import Box, Stairs
 from gaitway.world.surface import join, surface
+from gaitway.world.world import World
 
 LIMITS = WalkLimits(radius=0.6, headroom=2.0, step=0.9, slope=math.radians(45.0))
 """The character of Recast's own demo."""
@@ -70,11 +73,33 @@ def run() -> BenchTable:
         ours, lengths = _routes(found, queries)
         theirs = _timing([a["ms"] for a in peer["answers"]]) if "answers" in peer else None
         rows.append(BenchRow(f"route on {level.name}", _label(peer), _timing(ours), theirs))
+        if level.name != "a city":
+            world = _world(level)
+            made = measure({"floors": lambda world=world: mesh_floors.__wrapped__(world)}, rounds=_ROUNDS)  # type: ignore[misc]
+            rows.append(BenchRow(f"floors of {level.name} for people", "", made["floors"], None))
+            notes.append(_for_people(level, world))
         notes.append(_memory(level, place, found))
         if "answers" in peer:
             notes.append(_agreement(level, lengths, peer["answers"]))
     title = f"levels: cells of {CELL:g} m, radius {LIMITS.radius:g} m, steps up to {LIMITS.step:g} m; median of rounds"
     return BenchTable(title, tuple(rows), machine(), tuple(notes))
+
+
+def _world(level: Level) -> World:
+    """Return a level as a world that its mesh is all the ground of."""
+    x0, y0, x1, y1 = level.mesh.footprint().bounds
+    return World((x0, y0, x1, y1), (Obstacle(level.mesh, WALKABLE, level.name),), grounded=False)
+
+
+def _for_people(level: Level, world: World) -> str:
+    """Say how many floors a level has for people, and how many of its queries they can walk."""
+    floors = mesh_floors(world)
+    lengths = _routes(floors.surface, level.queries)[1]
+    reached = sum(not math.isnan(length) for length in lengths)
+    return (
+        f"{level.name} for people, cells of {floors.surface.open.spec.cell:.2g} m: {len(floors.parts)} floors, "
+        f"{len(floors.seams)} seams; {reached} of {len(lengths)} queries reached"
+    )
 
 
 def _timing(times: list[float]) -> Timing:

@@ -76,8 +76,7 @@ class LevelScene:
             prepared, known = context.prepared(flat), self.made[character.library]
             routes = prepared.part("level routes", partial(LevelRoutes, prepared, known.links))
             if routes.route(flat.start[:2], flat.goal, flat.plan.tolerance) is None:
-                start, goal = self.floors.under(*flat.start[:2]), self.floors.under(*flat.goal)
-                out.append(Unreachable(character, why=lacking(start, goal, known)))
+                out.append(Unreachable(character, why=lacking(self.floors, flat.start, flat.goal, known)))
         return out
 
     def in_place(self, plan: Plan) -> Plan:

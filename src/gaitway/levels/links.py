@@ -108,6 +108,7 @@ def level_library(library: Library, floors: Floors) -> LevelLibrary:
         except LibraryError as problem:
             troubles.append(f"stairs '{name}': {problem}")
     links, steep = joint_links(library, floors)
+    links += seam_links(library, floors)
     troubles += steep
     sides = list(_block_sides(floors))
     blocks = [Block(side.obstacle.kind, side.height) for side in sides]
@@ -257,6 +258,21 @@ def _joint_links(floors: Floors, joint: Joint, name: str, ramp: Ramp, gait: str)
                 continue
             poses = [(x + floor.offset[0], y + floor.offset[1], heading) for floor in (source, target)]
             yield Link(name, None, gait, source, target, poses[0], poses[1])
+
+
+def seam_links(library: Library, floors: Floors) -> list[Link]:
+    """Return the links at the seams of walkable meshes, in both directions."""
+    gait, out = _gait(library), list[Link]()
+    for seam in () if floors.meshes is None or gait is None else floors.meshes.seams:
+        ends = [floors.floors[number] for number in seam.floors]
+        for x, y, heading, room in seam.crossings:
+            back = float(planar.wrap_angle(heading + math.pi))
+            aside = max(min(room - _BODY, 0.5 * _LANE), 0.0)  # people keep to the right
+            for source, target, facing in ((ends[0], ends[1], heading), (ends[1], ends[0], back)):
+                px, py = x + aside * math.sin(facing), y - aside * math.cos(facing)
+                poses = [(px + floor.offset[0], py + floor.offset[1], facing) for floor in (source, target)]
+                out.append(Link(source.name, None, gait or "", source, target, poses[0], poses[1]))
+    return out
 
 
 def _gait(library: Library) -> str | None:

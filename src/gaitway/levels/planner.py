@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gaitway.core.arrays import FloatArray
 from gaitway.levels.leading import AT_EDGE, over_link, touched
 from gaitway.levels.links import BLOCKS, LevelLibrary, Link
 from gaitway.levels.routing import NEAR, LevelRoutes
@@ -19,8 +20,11 @@ from gaitway.space.plan import OwnStep, Plan, PlanStep, SearchResult, Status
 from gaitway.space.planner import Planner, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
+from gaitway.space.slopes import steepest_for
 from gaitway.space.traffic import Traffic, swept_step
-from gaitway.world.levels.floors import Floor, Floors
+from gaitway.world.levels.floors import Floors
+from gaitway.world.levels.mesh_floors import WALKER
+from gaitway.world.levels.missing import least_step
 
 _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a leg from that of the link that follows [rad]."""
@@ -96,7 +100,7 @@ class LevelPlanner:
             if not way:
                 found = self.inner.find(request)
                 if found.found or failed is None:
-                    return found
+                    return self._explained(request, found)
                 break
             leg = self._soon(request, [links[k] for k in way], way)
             if isinstance(leg, SearchResult):
@@ -163,9 +167,9 @@ class LevelPlanner:
         if first_slot(plan.end_time + _LONGEST) >= traffic.horizon:
             traffic.extend(2.0 * (plan.end_time + _LONGEST))
         if link.fitted is None:
-            return _walked_on(prepared, plan, link, f"{request.character.name}-{len(plan.steps)}")
+            return _walked_on(prepared, plan, link, f"{request.character.name}-on-{len(plan.steps)}")
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
-        name = f"{request.character.name}-{len(plan.steps)}"
+        name = f"{request.character.name}-on-{len(plan.steps)}"  # unlike the names of steps that are bent later
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
         if isinstance(linked, str):
             return _Leg(spent.told(_lost(query, plan, linked)))
@@ -207,18 +211,51 @@ class LevelPlanner:
     def _explained(self, request: PlanRequest, result: SearchResult) -> SearchResult:
         """Return the result of a search without a way over links, with what is missing."""
         start, goal = (self.floors.under(*place[:2]) for place in (request.query.start, request.query.goal))
-        if result.found or start is goal:
+        closed = result.status is Status.NO_PATH and start.mesh
+        if result.found or (start is goal and not closed):
             return result
-        reason = lacking(start, goal, self.libraries[request.character.library])
+        reason = lacking(
+            self.floors, request.query.start, request.query.goal, self.libraries[request.character.library]
+        )
         return replace(result, status=Status.NO_PATH, reason=reason)
 
 
-def lacking(start: Floor, goal: Floor, known: LevelLibrary) -> str:
-    """Say why no way leads from one floor to another."""
-    if start is goal:
-        return f"no way leads there on '{start.name}' ({start.height:g} m)"
+def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:
+    """Say why no way leads from one point of the plane to another."""
+    (here, at), (there, to) = ((floor := floors.under(*p[:2]), floors.spot(floor, *p[:2])) for p in (start, goal))
+    if here.mesh and there.mesh:
+        ways = f"no path from '{here.name}' ({at[2]:.3g} m) to '{there.name}' ({to[2]:.3g} m)"
+        return f"{ways}: {_lacking_on_mesh(floors, at, to, known)}"
+    if here is there:
+        return f"no way leads there on '{here.name}' ({here.height:g} m)"
     what = known.troubles[0] if known.troubles else "no stairs lead there"
-    return f"no path from '{start.name}' ({start.height:g} m) to '{goal.name}' ({goal.height:g} m): {what}"
+    return f"no path from '{here.name}' ({here.height:g} m) to '{there.name}' ({there.height:g} m): {what}"
+
+
+def _lacking_on_mesh(floors: Floors, start: FloatArray, goal: FloatArray, known: LevelLibrary) -> str:
+    """Say why no way leads from one point of a walkable mesh to another."""
+    most = math.degrees(steepest_for(known.library))
+    for what, (x, y, z) in (("start", start), ("goal", goal)):
+        relief = floors.at(x, y, z, what=what).relief
+        steep = 0.0 if relief is None else math.degrees(math.atan(float(np.hypot(*relief.gradients((x, y))))))
+        if steep > most:
+            return (
+                f"{what} ({x:.1f}, {y:.1f}) is on ground of {steep:.0f} degrees; '{known.library.name}' walks up to "
+                f"{most:.0f} degrees"
+            )
+    step = least_step(floors.world, start, goal)
+    if step is None:
+        return "nothing leads there"
+    name, (high, (x, y, z)) = known.library.name, step
+    if high > 0.0:
+        return (
+            f"it needs a step of {high:.2g} m at ({x:.1f}, {y:.1f}, {z:.1f}); '{name}' steps up to {WALKER.step:g} m "
+            "where no stairs are"
+        )
+    return (
+        f"no way is level, wide and high enough: '{name}' walks up to {most:.0f} degrees, with {WALKER.headroom:g} m "
+        "of head-room"
+    )
 
 
 def _why(result: SearchResult) -> str:

@@ -18,6 +18,7 @@ from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.world_models import (
     MeshItem,
+    MovedMeshItem,
     MoverItem,
     RampItem,
     SpecialItem,
@@ -41,7 +42,8 @@ from gaitway.world import (
     Terrain,
     World,
 )
-from gaitway.world.obstacle import MAX_KEYS
+from gaitway.world.levels.mesh_floors import mesh_floors
+from gaitway.world.obstacle import MAX_KEYS, WALKABLE
 from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain
 
@@ -86,11 +88,19 @@ class WorldBuilder:
         self.origins += scene.lists["movers"]
         if len(self.problems) > before:
             return None
+        grounded = not (walkable := [o for o in obstacles if o.kind == WALKABLE]) or terrain is not None
+        grounded = grounded or any(_ground_too(entry.value) for entry in scene.lists["obstacles"])
+        if not grounded:
+            terrain = _beneath(walkable, bounds)
         try:
-            return World(bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain)
+            world = World(bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain, grounded)
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
+        if walkable:
+            entry = next(e for e, o in zip(self.origins, obstacles, strict=False) if o.kind == WALKABLE)
+            self._made(entry, partial(mesh_floors, world))
+        return world if len(self.problems) == before else None
 
     def _made(self, entry: SceneEntry, make: Callable[[], Made]) -> Made | None:
         try:
@@ -119,6 +129,8 @@ class WorldBuilder:
 
     def _obstacles(self, entry: SceneEntry, terrain: Terrain | None) -> list[Obstacle]:
         item, kind = entry.value, WALL
+        if getattr(item, "mesh", None) is not None and item.mesh.walkable:
+            kind = WALKABLE
         if isinstance(item, SpecialItem):
             ((kind, special),) = item.kinds.items()
             shapes = [_special_shape(special)]
@@ -140,11 +152,14 @@ class WorldBuilder:
             return [self._mesh(item.mesh, folder)]
         return wall_boxes(item.wall.points, item.wall.thickness, item.wall.height, item.wall.closed)
 
-    def _mesh(self, item: MeshItem, folder: Path) -> Shape:
+    def _mesh(self, item: MovedMeshItem, folder: Path) -> Shape:
         file = folder / item.file
         self.files.append(file)
         meshes = import_module("gaitway.world.meshes")  # loads trimesh, which few scenes need
-        shape: Shape = meshes.load_mesh(file, scale=item.scale, up=item.up)
+        walkable = isinstance(item, MeshItem) and item.walkable
+        shape: Shape = meshes.load_mesh(file, scale=item.scale, up=item.up, rooms=walkable)
+        if walkable:
+            meshes.check_place(shape, file, item.up, item.scale)
         x, y, z = item.position
         return shape.raised(z).placed((x, y, math.radians(item.yaw_deg)))
 
@@ -160,6 +175,21 @@ class WorldBuilder:
         made = tuple(MoverPhase(start, _along(shape, poses, terrain), kind) for start, shape, kind in phases)
         mover = Mover(made, times, poses, item.name or "", item.color)
         return mover.repeated(min(REPEATED, _most_rounds(times))) if item.repeat else mover
+
+
+def _ground_too(item: Any) -> bool:
+    """Return whether an obstacle is a walkable mesh around which people walk on the ground too."""
+    return item.mesh is not None and item.mesh.ground
+
+
+def _beneath(meshes: Iterable[Obstacle], bounds: tuple[float, float, float, float]) -> Terrain | None:
+    """Return level terrain just below walkable meshes, on which nobody walks; None if they are all above height 0."""
+    lowest = min(obstacle.shape.heights[0] for obstacle in meshes)
+    if lowest >= 0.0:
+        return None
+    x0, y0, x1, y1 = bounds
+    height = math.floor(100.0 * lowest - 5.0) / 100.0  # a little lower, so that it is not seen through a floor
+    return Terrain(np.full((2, 2), height), max(x1 - x0, y1 - y0), (x0, y0))
 
 
 def _box(item: Any) -> Box:

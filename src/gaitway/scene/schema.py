@@ -26,6 +26,7 @@ def scene_schema() -> Schema:
         parts[model.__name__]["oneOf"] = [{"required": [key]} for key in model.SHAPES]
     parts["PhaseItem"]["allOf"] = [_at_most_one(PhaseItem.SHAPES)]
     _describe_specials(parts)
+    _describe_mesh(parts["MeshItem"])
     _describe_terrain(parts["TerrainItem"])
     _describe_characters(parts["CharacterItem"])
     parts["AreaItem"] = _area(parts["AreaItem"])
@@ -86,6 +87,11 @@ def _describe_specials(parts: Schema) -> None:
         {"required": ["center", "size"], "properties": {"points": False}},
         {"required": ["points"], "properties": {"center": False, "size": False}},
     ]
+
+
+def _describe_mesh(item: Schema) -> None:
+    walkable = {"properties": {"walkable": {"const": True}}, "required": ["walkable"]}
+    item["anyOf"] = [{"properties": {"ground": {"const": False}}}, walkable]
 
 
 def _describe_terrain(item: Schema) -> None:

@@ -92,8 +92,8 @@ def wall_pieces(points: Iterable[Sequence[float]], closed: bool) -> list[tuple[S
     return list(pairwise([*corners, corners[0]] if closed else corners))
 
 
-class MeshItem(SceneItem):
-    """A solid from a file."""
+class MovedMeshItem(SceneItem):
+    """A solid from a file that moves."""
 
     file: FileName = field("GLB, GLTF, OBJ, STL or PLY file, relative to this file", example="hall.glb")
     position: Position = field(
@@ -104,6 +104,19 @@ class MeshItem(SceneItem):
     up: Literal["y", "z"] | None = field(
         "The file's upward axis; by default y for glb, gltf and obj, z for stl and ply", None
     )
+
+
+class MeshItem(MovedMeshItem):
+    """A solid from a file."""
+
+    walkable: bool = field("Whether people walk on it wherever it is level enough, at all its heights", False)
+    ground: bool = field("Whether they walk on the ground around a walkable mesh too", False)
+
+    @model_validator(mode="after")
+    def _ground_of_walkable(self) -> MeshItem:
+        if self.ground and not self.walkable:
+            raise wrong("has ground and is not walkable", "walkable: true beside it, or leave ground out")
+        return self
 
 
 def one_of(item: Any, keys: tuple[str, ...], least: int = 1) -> None:
@@ -261,7 +274,7 @@ class PhaseItem(SceneItem):
     cylinder: MoverCylinderItem | None = None
     sphere: MoverSphereItem | None = None
     polygon: PolygonItem | None = None
-    mesh: MeshItem | None = None
+    mesh: MovedMeshItem | None = None
 
     @model_validator(mode="after")
     def _one_shape(self) -> PhaseItem:
@@ -278,7 +291,7 @@ class MoverItem(SceneItem):
     cylinder: MoverCylinderItem | None = None
     sphere: MoverSphereItem | None = None
     polygon: PolygonItem | None = None
-    mesh: MeshItem | None = None
+    mesh: MovedMeshItem | None = None
     path: tuple[PathKey, ...] = field(
         "Keys [t, x, y] or [t, x, y, yaw_deg] of its path, straight in between",
         min_length=1,

@@ -8,6 +8,7 @@ import struct
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,6 +24,7 @@ from gaitway.core.files import read_file
 from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Shape, Solid, TriangleMesh
 from gaitway.world.slicing import plan_of
+from gaitway.world.upper_sides import UpperSides
 
 MAX_FILE_BYTES = 256 * 2**20
 """Largest mesh file that is read [bytes]."""
@@ -32,6 +34,11 @@ MAX_COORDINATE = 1e6
 """Largest coordinate [m]; beyond it a file is garbage."""
 UP_AXES = {".glb": "y", ".gltf": "y", ".obj": "y", ".stl": "z", ".ply": "z"}
 """Endings that are read, and which axis points up in such files unless told."""
+_SMALLEST_PLACE, _HIGHEST_PLACE = 1.0, 1000.0
+"""Least width and greatest height of a place that people walk in [m]."""
+_FLAT, _FLOORS, _STRAIGHT = 0.6, 1.5, 0.98
+"""A mesh lies on its side if it is this much flatter along another axis, and if this many times as much of it faces
+along that one; triangles count whose normals are along an axis up to that cosine."""
 _KEPT_SLICES = 64
 _WELD = 5
 """Decimals [m] to which corners are rounded where a mesh is not closed otherwise."""
@@ -40,11 +47,21 @@ _WELD = 5
 class Model:
     """Triangles in their own frame, and results derived from them; shared by all placed copies."""
 
-    def __init__(self, vertices: FloatArray, triangles: IntArray) -> None:
+    def __init__(self, vertices: FloatArray, triangles: IntArray, *, rooms: bool = False) -> None:
+        """Take triangles.
+
+        Args:
+            vertices: vertices [m]; (V, 3).
+            triangles: corners, anticlockwise seen from outside; (T, 3).
+            rooms: whether triangles that enclose a space from within are a room, and no solid that is inside out.
+        """
         self.vertices, self.triangles = vertices, triangles
         self.closed, self.oriented, self._corners = _topology(vertices, triangles)
         if self.closed and self.oriented and _volume(self._corners) < 0.0:  # inside out
-            self.triangles, self._corners = triangles[:, ::-1], self._corners[:, ::-1]
+            if rooms:
+                self.closed = False
+            else:
+                self.triangles, self._corners = triangles[:, ::-1], self._corners[:, ::-1]
         self.heights = float(vertices[:, 2].min()), float(vertices[:, 2].max())
         self._slices: OrderedDict[tuple[float, float], Footprint] = OrderedDict()
 
@@ -59,6 +76,16 @@ class Model:
             self._slices.popitem(last=False)
         return found
 
+    @cached_property
+    def upper(self) -> UpperSides:
+        """Its triangles whose upper side may be stood on, by their place in the plan."""
+        corners = self.vertices[self.triangles]
+        flat = corners[..., :2]
+        edges = flat[:, 1:] - flat[:, :1]
+        twice = edges[:, 0, 0] * edges[:, 1, 1] - edges[:, 0, 1] * edges[:, 1, 0]
+        faces = twice > 1e-12 if self.closed and self.oriented else np.abs(twice) > 1e-12
+        return UpperSides.of(corners[faces])
+
 
 @dataclass(frozen=True, eq=False)
 class MeshShape(Shape):
@@ -71,12 +98,13 @@ class MeshShape(Shape):
     """Height by which the model is raised [m]."""
 
     @staticmethod
-    def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> MeshShape:
+    def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike, *, rooms: bool = False) -> MeshShape:
         """Build a mesh from arrays.
 
         Args:
             vertices: vertices, Z up [m]; (V, 3).
             triangles: corners, anticlockwise seen from outside; (T, 3).
+            rooms: whether a closed mesh that faces inward is a room with thin walls, and no solid.
 
         Raises:
             WorldError: if the arrays do not fit together.
@@ -89,7 +117,7 @@ class MeshShape(Shape):
             raise WorldError(f"mesh triangles name vertex {corners.min()} to {corners.max()} of {len(points)}")
         if np.abs(points).max() > MAX_COORDINATE:
             raise WorldError(f"mesh has a coordinate of {np.abs(points).max():.4g} m; at most {MAX_COORDINATE:g}")
-        return MeshShape(Model(points, corners))
+        return MeshShape(Model(points, corners, rooms=rooms))
 
     @property
     def closed(self) -> bool:
@@ -113,6 +141,11 @@ class MeshShape(Shape):
         low, high = self.model.heights
         return low + self.lift, high + self.lift
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether it is open, or its triangles face both ways."""
+        return not (self.model.closed and self.model.oriented)
+
     def solids(self) -> tuple[Solid, ...]:
         """Return the placed triangles."""
         return (TriangleMesh(self.vertices, self.triangles, self.closed),)
@@ -124,6 +157,11 @@ class MeshShape(Shape):
         """
         return self.model.footprint(low - self.lift, high - self.lift).placed(self.pose)
 
+    def upper_side(self, points: FloatArray, near: FloatArray | None = None) -> FloatArray:
+        """Return the height of its upper side [m] (N,) at points (N, 2); see `Shape.upper_side`."""
+        own = planar.transform_points(planar.inverse(self.pose), points)
+        return self.model.upper.heights(own, None if near is None else near - self.lift) + self.lift
+
     def placed(self, pose: npt.ArrayLike) -> MeshShape:
         """Return the mesh moved by a planar pose; slices are reused."""
         x, y, heading = (float(v) for v in planar.compose(pose, self.pose))
@@ -134,7 +172,7 @@ class MeshShape(Shape):
         return replace(self, lift=self.lift + by)
 
 
-def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> MeshShape:
+def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0, *, rooms: bool = False) -> MeshShape:
     """Read a mesh from a GLB, GLTF, OBJ, STL or PLY file, with everything in it as one.
 
     Args:
@@ -142,6 +180,7 @@ def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Me
         up: which of its axes points up, "y" or "z"; None is "y" for GLB, GLTF and OBJ, "z" for STL and PLY. With "y",
             (x, y, z) in the file is (z, x, y) here, as in all files that gaitway reads and writes.
         scale: metres for one unit of the file.
+        rooms: as in `MeshShape.of`.
 
     Raises:
         FormatError: if the file is missing, broken, too large or of another kind, or has no triangles.
@@ -158,9 +197,39 @@ def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Me
         raise WorldError(f"mesh with scale {scale}; write a number above 0")
     vertices, triangles = _read(path, ending)
     try:
-        return MeshShape.of(scale * (vertices[:, [2, 0, 1]] if up == "y" else vertices), triangles)
+        return MeshShape.of(scale * (vertices[:, [2, 0, 1]] if up == "y" else vertices), triangles, rooms=rooms)
     except WorldError as problem:
         raise FormatError(path, str(problem)) from None
+
+
+def check_place(shape: MeshShape, path: Path, up: str | None, scale: float) -> None:
+    """Check that a mesh may be a place that people walk in: its size, and that it does not lie on its side.
+
+    Args:
+        shape: the mesh.
+        path: its file.
+        up: its upward axis as it was told; None if it was not, then one that looks wrong is said.
+        scale: metres for one unit of the file.
+
+    Raises:
+        WorldError: with what to write instead.
+    """
+    vertices = shape.vertices
+    size = np.ptp(vertices, axis=0)
+    told = f"mesh is {size[0]:.3g} x {size[1]:.3g} m large and {size[2]:.3g} m high"
+    if size[:2].max() < _SMALLEST_PLACE:
+        raise WorldError(f"{told}, too small to walk on; is its unit larger (scale: {1000.0 * scale:g})?")
+    if size[2] > _HIGHEST_PLACE:
+        raise WorldError(f"{told}; is its unit smaller (scale: {0.001 * scale:g} for millimetres)?")
+    if up is not None:
+        return
+    normals = np.abs(np.cross(*np.moveaxis(vertices[shape.triangles][:, 1:] - vertices[shape.triangles][:, :1], 1, 0)))
+    straight = normals.max(axis=1) >= _STRAIGHT * np.linalg.norm(normals, axis=1)
+    areas = np.bincount(np.argmax(normals, axis=1), normals.max(axis=1) * straight, minlength=3)
+    # the other upward axis that the file may have is x here for y, and y here for z
+    axis, other = (0, "z") if UP_AXES[path.suffix.lower()] == "y" else (1, "y")
+    if size[axis] < _FLAT * np.delete(size, axis).min() and areas[axis] > _FLOORS * areas[2]:
+        raise WorldError(f"{told} and seems to lie on its side; write up: {other}, or the axis that is meant")
 
 
 def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:

@@ -17,7 +17,9 @@ WALL = "wall"
 """Kind of an obstacle that no character may touch."""
 PASSABLE = "passable"
 """Kind of an obstacle that is visible but blocks no character: paint, a carpet, a tree that has not fallen yet."""
-LEVEL_KINDS = frozenset({"platform", "bridge", "ramp"})
+WALKABLE = "walkable"
+"""Kind of a mesh that is ground to walk on, wherever it is level enough."""
+LEVEL_KINDS = frozenset({"platform", "bridge", "ramp", WALKABLE})
 """Kinds whose upper side is a floor on which characters walk freely, level or sloping."""
 STANDABLE = frozenset({"box", "climb", "stairs"}) | LEVEL_KINDS
 """Kinds whose upper side is ground to stand on."""

@@ -83,6 +83,18 @@ class Shape(ABC):
     def heights(self) -> tuple[float, float]:
         """Lowest and highest point [m]."""
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether both sides of its surface may be stood on, since it does not tell which one is outside."""
+        return False
+
+    def upper_side(self, points: FloatArray, near: FloatArray | None = None) -> FloatArray | None:
+        """Return the height of its upper side [m] (N,) at points (N, 2), -inf beside it; None if its solids tell it.
+
+        Of several above one another the highest counts, or the nearest to heights (N,) [m].
+        """
+        return None
+
 
 class Upright(Shape):
     """A shape with straight walls: one prism."""

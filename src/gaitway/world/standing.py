@@ -40,8 +40,14 @@ def drawn_down(shape: Shape, bottom: float) -> Shape:
     return replace(shape, bottom=bottom, height=shape.heights[1] - bottom)
 
 
-def top(shape: Shape, points: FloatArray) -> FloatArray:
-    """Return the height of a shape's upper side [m] (N,) at points (N, 2); -inf where it is not."""
+def top(shape: Shape, points: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    """Return the height of a shape's upper side [m] (N,) at points (N, 2); -inf where it is not.
+
+    Of several upper sides above one another, as meshes have, the highest counts, or the nearest to heights (N,) [m].
+    """
+    own = shape.upper_side(points, near)
+    if own is not None:
+        return own
     tops = [_top(solid, points) for solid in shape.solids()]
     return np.asarray(np.max([np.full(len(points), -np.inf), *tops], axis=0))
 

@@ -29,6 +29,8 @@ class World:
     movers: tuple[Mover, ...] = ()
     terrain: Terrain | None = None
     """Terrain; None is level ground at height 0."""
+    grounded: bool = True
+    """Whether people walk on that ground; False where walkable meshes are all that they walk on."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -109,7 +111,7 @@ def _standing_height(
         x0, y0, x1, y1 = shape.footprint().bounds
         here = np.flatnonzero(((flat >= (x0, y0)) & (flat <= (x1, y1))).all(axis=1))
         if len(here):
-            tops = top(shape, flat[here])
+            tops = top(shape, flat[here], None if wanted is None else wanted[here])
             if wanted is None:
                 height[here] = np.maximum(height[here], tops)
             else:

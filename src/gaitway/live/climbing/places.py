@@ -10,7 +10,7 @@ from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
 from gaitway.space.plan import Plan
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import WALKABLE, Obstacle
 from gaitway.world.shapes import Ramp, Stairs
 from gaitway.world.world import World
 
@@ -112,8 +112,13 @@ def crowd_floors(world: World, dynamics: str) -> CrowdFloors | None:
     """Return the floors of a place for a crowd; None for a place with one floor, and for dynamics that know one.
 
     Raises:
-        LiveError: if there is a ramp.
+        LiveError: if there is a ramp or a walkable mesh.
     """
+    mesh = next((obstacle.name or "a mesh" for obstacle in world.obstacles if obstacle.kind == WALKABLE), None)
+    if mesh is not None:
+        raise LiveError(
+            f"'{mesh}' is walkable, which live crowds do not know yet; plan this scene, or leave walkable out"
+        )
     if dynamics != "clips" or not has_levels(world):
         return None
     ramp = next((obstacle.name or "a ramp" for obstacle in world.obstacles if isinstance(obstacle.shape, Ramp)), None)

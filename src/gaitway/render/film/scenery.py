@@ -40,6 +40,8 @@ class Scenery:
     still: tuple[Solid, ...]
     """Solids of all that does not move."""
     paint: tuple[Paint, ...]
+    walked: float | None = None
+    """Height near which people walk, where walkable meshes are all the ground [m]; None for the world's ground."""
 
     @staticmethod
     def of(world: World, cutaway: float | None = None) -> Scenery:
@@ -60,6 +62,10 @@ class Scenery:
             else:
                 solids += _solids(world, obstacle, cutaway)
         return Scenery(world, cutaway, tuple(solids), tuple(paint))
+
+    def floor(self, points: FloatArray) -> FloatArray:
+        """Return the height of what people walk on [m] (...) at points (..., 2)."""
+        return self.world.ground(points) if self.walked is None else self.world.standing_height(points, self.walked)
 
     def solids(self, time: float = 0.0) -> list[Solid]:
         """Return all solids at a time [s]."""
@@ -109,10 +115,10 @@ class Scenery:
     ) -> Paint | Solid:
         """Return a trail along points (N, 2) [m]: paint on a level floor, a thin ribbon on hills."""
         trail = Trail(path, color, width, opacity)
-        if self.world.terrain is None:
+        if self.world.terrain is None and self.walked is None:
             return trail
         corners, triangles = trail.surface()
-        points = np.column_stack([corners, self.world.ground(corners) + 0.03])
+        points = np.column_stack([corners, self.floor(corners) + 0.03])
         return Solid(
             SurfaceMesh(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), triangles),
             _one_color(color, len(points)),

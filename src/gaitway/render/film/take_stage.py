@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -84,6 +84,8 @@ class TakeStage:
         times = np.linspace(0.0, max(take.duration, 1e-3), count)
         tracks = take.planar(times)[..., :2]
         scenery = Scenery(World(_around(tracks)), cutaway, (), ()) if world is None else Scenery.of(world, cutaway)
+        if world is not None and not world.grounded:
+            scenery = replace(scenery, walked=_walked_height(take))
         palettes = tuple(built_in_palette(take.skeletons[body], i) for i, body in enumerate(take.bodies))
         bodies = tuple(individual_shape(take.skeletons[body], i) for i, body in enumerate(take.bodies))
         return TakeStage(
@@ -148,7 +150,7 @@ class TakeStage:
         size = max(float(np.ptp(s.rest_positions, axis=0).max()) for s in self.take.skeletons)
         middle = np.mean(np.reshape(self.scenery.world.bounds, (2, 2)), axis=0)[None]
         flat = np.concatenate([tracks, middle])
-        low = np.column_stack([flat, self.scenery.world.ground(flat)])
+        low = np.column_stack([flat, self.scenery.floor(flat)])
         corners = [(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)]
         around = [low + 0.7 * size * np.array(corner) for corner in corners]
         some = np.linspace(times[0], times[-1], 40)
@@ -203,7 +205,7 @@ class TakeStage:
             return [self.scenery.overview(size, azimuth, elevation)] * len(times)
         if kind == "top":
             middle = np.mean(np.reshape(world.bounds, (2, 2)), axis=0)
-            return [top_camera(world.bounds, float(world.ground(middle)), size)] * len(times)
+            return [top_camera(world.bounds, float(self.scenery.floor(middle)), size)] * len(times)
         if kind == "orbit":
             return self._circling(times, size, shot.who, azimuth, elevation)
         return self._led(times, size, shot.who, azimuth, elevation, closely=kind == "follow")
@@ -248,7 +250,7 @@ class TakeStage:
         count = max(2, int(np.ceil((times[-1] - times[0]) * _LED_RATE)) + 1)
         moments = np.linspace(times[0], max(times[-1], times[0] + 1e-3), count)
         tracks, present = self.interest(moments, who)
-        ground = self.scenery.world.ground
+        ground = self.scenery.floor
         boxes = standing_boxes(tracks, ground(tracks), _ROOM, _HIGH)
         usual = self.scenery.bearing() if self.in_world else np.radians(-65.0)
         given = (None if azimuth is None else [azimuth], None if elevation is None else [elevation])
@@ -272,7 +274,7 @@ class TakeStage:
         track = np.stack([np.interp(times, self.track_times, smooth[:, k]) for k in range(2)], axis=1)
         half = min(reach, 0.5 * float(np.ptp(np.reshape(self.scenery.world.bounds, (2, 2)), axis=0).max())) + 1.2
         fitted = near.fit(standing_boxes(np.zeros(2), np.array(0.0), half, _HIGH), size, margin=0.02)
-        places = np.column_stack([track, self.scenery.world.ground(track)])
+        places = np.column_stack([track, self.scenery.floor(track)])
         return [Camera(fitted.eye + at, fitted.target + at, fitted.up, fitted.field) for at in places]
 
     def _circling(
@@ -286,12 +288,19 @@ class TakeStage:
         """Return cameras that circle all places where the characters walk."""
         tracks, present = self.interest(np.linspace(times[0], max(times[-1], times[0] + 1e-3), 60), who)
         flat = tracks[present] if present.any() else np.mean(np.reshape(self.scenery.world.bounds, (2, 2)), 0)[None]
-        ground = self.scenery.world.ground(flat)
+        ground = self.scenery.floor(flat)
         low = np.array([*(flat.min(axis=0) - 1.0), ground.min()])
         high = np.array([*(flat.max(axis=0) + 1.0), ground.max() + _HIGH])
         start = self.scenery.bearing() if azimuth is None else azimuth
         cameras = orbit_cameras(low, high, times, size, start, _CIRCLING if elevation is None else elevation)
-        return lifted(cameras, self.scenery.world.ground)
+        return lifted(cameras, self.scenery.floor)
+
+
+def _walked_height(take: Take) -> float:
+    """Return the height of the ground on which most characters of a take walk [m]."""
+    times = np.linspace(0.0, take.duration, 5).tolist()
+    lowest = [group.positions[..., 2].min(axis=1) for time in times for group in take.joints(time)]
+    return float(np.median(np.concatenate([np.zeros(0), *lowest]))) if lowest else 0.0
 
 
 def _middles(tracks: FloatArray) -> tuple[FloatArray, float]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
-from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.obstacle import PASSABLE, WALKABLE, WALL, Obstacle
 
 KIND_COLORS: Mapping[str, str] = {
     WALL: "#c6c1b7",
@@ -23,6 +23,7 @@ KIND_COLORS: Mapping[str, str] = {
     "platform": "#bdb8ad",
     "bridge": "#b4b9c2",
     "ramp": "#b9b2a0",
+    WALKABLE: "#c3bdb0",
 }
 """sRGB colour of each kind of obstacle."""
 MOVER_COLOR = "#6a7fb8"

@@ -108,7 +108,8 @@ class Placement:
             elif isinstance(given, tuple):
                 floor = self.floors.at(given[0], given[1], height, what=which)
             else:
-                floor = self.floors.floors[0]
+                area = getattr(group.item, f"{which}_area")
+                floor = self.floors.floors[0] if area is None else self.floors.widest(area_geometry(area))
         except WorldError as problem:
             self._say(group, which if named is None else f"{which}_floor", str(problem))
             floor = self.floors.floors[0]

@@ -1,9 +1,10 @@
 """Floors: the level and sloping parts of a place, one above or beside the other, laid out in one plane.
 
 A floor is ground on which people walk freely: the ground of the place itself, the top of a platform or a bridge, a
-ramp. Stairs and ramps lead from floor to floor. All floors are laid side by side in one plane, each with
-what stands in the way on it, and with its edge as a wall. So planners that know floor plans alone serve any number of
-floors. The ground stays where it is. All others are shifted by whole metres.
+ramp, a sheet of a walkable mesh. Stairs, ramps and seams of meshes lead from floor to floor. All floors are laid side
+by side in one plane, each with what stands in the way on it, and with its edge as a wall. So planners that know floor
+plans alone serve any number of floors. The first one, the ground if there is one, stays where it is. All others are
+shifted by whole metres.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import shapely
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.footprint import core_geometry, united
+from gaitway.world.levels.mesh_floors import MeshFloors, mesh_floors, walkable_meshes
 from gaitway.world.levels.slopes import FloorPart, Joint, sloping
-from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALL, Mover, MoverPhase, Obstacle
+from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALKABLE, WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Polygon, Ramp, Shape, Stairs, Upright
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
@@ -43,6 +45,8 @@ _SLIVER = 1e-3
 """Area below which things only touch [m^2]."""
 _CELL, _HEIGHTS = 0.1, 4e6
 """Distance between the heights of slopes in the plane [m], or their number in a large place."""
+_LISTED = 12
+"""Most floors that a message lists."""
 _SMALLEST = 0.16
 """Least area of a floor [m^2]; nobody stands on less."""
 
@@ -64,6 +68,13 @@ class Floor:
     """Heights of its ground, in the place; None for a level floor."""
     offset: tuple[float, float]
     """Its place in the plane less its place in the world: x, y [m]."""
+    mesh: bool = False
+    """Whether it is a sheet of a walkable mesh."""
+
+    @property
+    def ground(self) -> bool:
+        """Whether it is the ground of the place, with its terrain."""
+        return self.number == 0 and self.relief is None
 
     def covers(self, x: float, y: float, margin: float = 0.0) -> bool:
         """Return whether a point of the place is on the floor, or at most a margin [m] beside it."""
@@ -79,21 +90,35 @@ class Floors:
     """The ground first, then the level ones by height, then ramps."""
     joints: tuple[Joint, ...] = ()
     """Where ramps join level floors."""
+    meshes: MeshFloors | None = None
+    """Floors of walkable meshes, which come first; None in a place without. It has no other ground then."""
 
     @staticmethod
     def of(world: World) -> Floors:
-        """Find the floors of a world."""
+        """Find the floors of a world.
+
+        Raises:
+            WorldError: if nobody can walk on its walkable meshes.
+        """
         ground = shapely.box(*world.bounds)
-        level = [FloorPart(GROUND, 0.0, ground), *(FloorPart(*top) for top in _tops(world, ground))]
+        tops = [FloorPart(*top) for top in _tops(world, ground)]
+        meshes = mesh_floors(world) if walkable_meshes(world) else None
+        if meshes is None:
+            level = [FloorPart(GROUND, 0.0, ground), *tops]
+        else:
+            level = [*meshes.parts, *(_flat(part) for part in tops)]
         slopes, joints = sloping(world, level)
         found = [*level, *slopes]
         names = _unlike([part.name for part in found])
         offsets = _layout([part.region.bounds for part in found])
+        sheets = 0 if meshes is None else len(meshes.parts)
         floors = [
-            Floor(number, name, part.height, part.region, part.core or part.region, part.relief, offset)
+            Floor(
+                number, name, part.height, part.region, part.core or part.region, part.relief, offset, number < sheets
+            )
             for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
         ]
-        return Floors(world, tuple(floors), tuple(joints))
+        return Floors(world, tuple(floors), tuple(joints), meshes)
 
     def __len__(self) -> int:
         return len(self.floors)
@@ -113,7 +138,7 @@ class Floors:
         """Number in the place of each obstacle of the plane; -1 for edges of floors."""
         out = []
         for floor in self.floors:
-            seen = [index for index, o in enumerate(self.world.obstacles) if self._on(floor, o.shape) is not None]
+            seen = [index for index, o in enumerate(self.world.obstacles) if self._on(floor, o) is not None]
             out += [*seen, *[-1] * len(_frame(floor.region, 0.0, 0.0))]
         return tuple(out)
 
@@ -121,21 +146,24 @@ class Floors:
         """Return what stands in the way on a floor, where it is in the plane."""
         out = []
         for obstacle in self.world.obstacles:
-            shape = self._on(floor, obstacle.shape)
+            shape = self._on(floor, obstacle)
             if shape is not None:
                 kind = WALL if obstacle.standable else obstacle.kind
                 out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
-        edge = "bounds" if floor.number == 0 else f"edge of {floor.name}"
+        edge = "bounds" if floor.ground else f"edge of {floor.name}"
         walls = _frame(floor.region, *_extremes(floor))
         return out + [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
 
-    def _on(self, floor: Floor, shape: Shape) -> Shape | None:
+    def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
+        shape = obstacle.shape
+        if obstacle.kind == WALKABLE and floor.mesh:
+            return None  # the edge of the floor is where the mesh is in the way
         if floor.relief is not None:
             return shape if _in_the_way(shape, floor.region, floor.relief) else None
         low, high = shape.heights
-        over = 0.0 if floor.number == 0 and self.world.terrain is not None else floor.height
-        if floor.number > 0 and not (high > floor.height and low < floor.height + _ABOVE):
+        over = 0.0 if floor.ground and self.world.terrain is not None else floor.height
+        if not floor.ground and not (high > floor.height and low < floor.height + _ABOVE):
             return None
         footprint = shape.footprint()
         if footprint.empty or not shapely.box(*footprint.bounds).intersects(floor.region):
@@ -144,7 +172,7 @@ class Floors:
 
     def seen_from(self, floor: Floor, obstacles: Sequence[Obstacle]) -> list[Obstacle]:
         """Return obstacles with heights over a floor; what is not in the way there is passable."""
-        shapes = [self._on(floor, obstacle.shape) for obstacle in obstacles]
+        shapes = [self._on(floor, obstacle) for obstacle in obstacles]
         return [
             replace(obstacle, kind=PASSABLE) if shape is None else replace(obstacle, shape=shape)
             for obstacle, shape in zip(obstacles, shapes, strict=True)
@@ -156,9 +184,9 @@ class Floors:
         for mover in self.world.movers:
             lows, highs = zip(*(phase.shape.heights for phase in mover.phases), strict=True)
             lowest, highest = _extremes(floor)
-            if floor.number > 0 and not (max(highs) > lowest and min(lows) < highest + _ABOVE):
+            if not floor.ground and not (max(highs) > lowest and min(lows) < highest + _ABOVE):
                 continue
-            if floor.number == 0 and min(lows) > _ABOVE and self.world.terrain is None:
+            if floor.ground and min(lows) > _ABOVE and self.world.terrain is None:
                 continue
             phases = tuple(
                 MoverPhase(phase.start, phase.shape.raised(-floor.height if floor.relief is None else 0.0), phase.kind)
@@ -170,20 +198,22 @@ class Floors:
     def _terrain(self, bounds: tuple[float, float, float, float]) -> Terrain | None:
         """Return the terrain of the plane: that of the place under its ground, slopes, and none under level floors."""
         terrain = self.world.terrain
-        if len(self.floors) == 1 or (terrain is None and all(floor.relief is None for floor in self.floors)):
+        if self.floors[0].ground and (
+            len(self.floors) == 1 or (terrain is None and all(floor.relief is None for floor in self.floors))
+        ):
             return terrain
 
         def height(points: FloatArray) -> FloatArray:
             x, y, out = points[..., 0], points[..., 1], np.zeros(points.shape[:-1])
             for floor in self.floors:
-                relief = terrain if floor.number == 0 else floor.relief
+                relief = terrain if floor.ground else floor.relief
                 if relief is not None:
                     x0, y0, x1, y1 = _shifted_bounds(floor)
                     near = (x >= x0 - _FRAME) & (x <= x1 + _FRAME) & (y >= y0 - _FRAME) & (y <= y1 + _FRAME)
                     out[near] = relief.height(points[near] - np.array(floor.offset))
             return out
 
-        if terrain is None:
+        if terrain is None or self.meshes is not None:
             cell = max(_CELL, math.sqrt((bounds[2] - bounds[0]) * (bounds[3] - bounds[1]) / _HEIGHTS))
             return Terrain.of(height, bounds, cell)
         # on the corners of the terrain's own cells, so that it is the same ground
@@ -200,6 +230,10 @@ class Floors:
                 (x, y), (ox, oy) = self.floors[one].offset, self.floors[other].offset
                 x0, y0, x1, y1 = joint.strip.bounds
                 rows.append((x0 + x, y0 + y, x1 + x, y1 + y, ox - x, oy - y))
+        for seam in () if self.meshes is None else self.meshes.seams:
+            for one, other in (seam.floors, seam.floors[::-1]):
+                (x, y), (ox, oy) = self.floors[one].offset, self.floors[other].offset
+                rows += [(x0 + x, y0 + y, x1 + x, y1 + y, ox - x, oy - y) for x0, y0, x1, y1 in seam.tiles.tolist()]
         return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
     def at(self, x: float, y: float, z: float | None = None, *, what: str = "place") -> Floor:
@@ -218,17 +252,26 @@ class Floors:
         if not here:
             raise WorldError(f"{what} ({x:g}, {y:g}) is on no floor; the floors are {self.listed()}")
         if z is None:
-            return here[0]
+            lowest = min(here, key=lambda floor: (round(self.height(floor, x, y), 6), floor.number))
+            return here[0] if self.meshes is None else lowest
         ranked = sorted(here, key=lambda floor: (abs(self.height(floor, x, y) - z), floor.number))
         if len(ranked) > 1:
             first, second = (abs(self.height(floor, x, y) - z) for floor in ranked[:2])
             if second - first < _SAME_HEIGHT:
+                heights = [self.height(floor, x, y) for floor in ranked[:2]]
                 raise WorldError(
                     f"{what} ({x:g}, {y:g}) at height {z:g} is as near to '{ranked[0].name}' "
-                    f"({ranked[0].height:g} m) as to '{ranked[1].name}' ({ranked[1].height:g} m); write the height "
+                    f"({heights[0]:.4g} m) as to '{ranked[1].name}' ({heights[1]:.4g} m); write the height "
                     "of the one that is meant"
                 )
         return ranked[0]
+
+    def widest(self, area: shapely.Geometry) -> Floor:
+        """Return the ground; in a place of walkable meshes the floor that has most of an area."""
+        if self.meshes is None:
+            return self.floors[0]
+        parts = [round(float(floor.core.intersection(area).area), 6) for floor in self.floors]
+        return self.floors[int(np.argmax(parts))]
 
     def named(self, name: str, what: str = "floor") -> Floor:
         """Return the floor of a name.
@@ -243,13 +286,19 @@ class Floors:
 
     def listed(self) -> str:
         """Return names and heights of all floors, for messages."""
-        return ", ".join(f"'{floor.name}' ({floor.height:g} m)" for floor in self.floors)
+        some = ", ".join(f"'{floor.name}' ({floor.height:.4g} m)" for floor in self.floors[:_LISTED])
+        return some if len(self.floors) <= _LISTED else f"{some} and {len(self.floors) - _LISTED} more"
 
     def height(self, floor: Floor, x: float, y: float) -> float:
         """Return the height of the ground of a floor at a point of the place [m]."""
         if floor.relief is not None:
             return float(floor.relief.height((x, y)))
-        return float(self.world.ground((x, y))) if floor.number == 0 else floor.height
+        return float(self.world.ground((x, y))) if floor.ground else floor.height
+
+    def spot(self, floor: Floor, x: float, y: float) -> FloatArray:
+        """Return the point of the place for a point of the plane on a floor: x, y, z [m]; (3,)."""
+        px, py = x - floor.offset[0], y - floor.offset[1]
+        return np.array([px, py, self.height(floor, px, py)])
 
     def under(self, x: float, y: float) -> Floor:
         """Return the floor on which a point of the plane is, or the one nearest to it."""
@@ -258,6 +307,13 @@ class Floors:
             if x0 - _FRAME <= x <= x1 + _FRAME and y0 - _FRAME <= y <= y1 + _FRAME:
                 return floor
         return min(self.floors, key=lambda floor: _away(_shifted_bounds(floor), x, y))
+
+
+def _flat(part: FloorPart) -> FloorPart:
+    """Return a level floor with its height as relief, for a place without level ground."""
+    x0, y0, x1, y1 = part.region.bounds
+    cell = max(x1 - x0, y1 - y0)
+    return replace(part, relief=Terrain(np.full((2, 2), part.height), cell, (x0, y0)))
 
 
 def has_levels(world: World) -> bool:

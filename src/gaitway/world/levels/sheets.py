@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import WorldError
-from gaitway.world.grid import Window
+from gaitway.world.grid import Bounds, Window
 from gaitway.world.levels import _route_kernels, _sheet_kernels
 from gaitway.world.levels.spans import Geometry, OpenSpans, WalkLimits
 from gaitway.world.world import World
@@ -70,24 +70,30 @@ class WalkableSurface:
     portals: tuple[Portal, ...]
 
     @staticmethod
-    def of(geometry: Geometry | World, limits: WalkLimits | None = None, cell: float = 0.1) -> WalkableSurface:
+    def of(
+        geometry: Geometry | World, limits: WalkLimits | None = None, cell: float = 0.1, bounds: Bounds | None = None,
+        *, further: bool = True,
+    ) -> WalkableSurface:  # fmt: skip
         """Find the walkable surface of a place.
 
         Args:
             geometry: what the place is made of.
             limits: what a character needs; None for a walking person.
             cell: side of a cell of the grid [m].
+            bounds: xmin, ymin, xmax, ymax [m] of what counts; None for those of the world or of the geometry.
+            further: whether more sheets are laid over places around which none knows enough, as few as possible if not.
 
         Raises:
             WorldError: if there is no ground to walk on.
         """
-        bounds = geometry.bounds if isinstance(geometry, World) else None
+        if bounds is None and isinstance(geometry, World):
+            bounds = geometry.bounds
         whole = Geometry.of_world(geometry) if isinstance(geometry, World) else geometry
         spans = OpenSpans.of(whole, limits or WalkLimits(), cell, bounds)
         wide = spans.wide
         if not wide.any():
             raise WorldError(_why_nowhere(spans, whole))
-        owners, parts = _overlapping(spans, _first_owners(spans, wide))
+        owners, parts = _overlapping(spans, _first_owners(spans, wide), further)
         owners.setflags(write=False)
         sheets = tuple(_sheet(spans, owners, number, part) for number, part in enumerate(parts))
         return WalkableSurface(spans, owners, sheets, _portals(spans, owners))
@@ -162,12 +168,15 @@ def _first_owners(spans: OpenSpans, wide: npt.NDArray[np.uint8]) -> npt.NDArray[
     return owners
 
 
-def _overlapping(spans: OpenSpans, first: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], list[IntArray]]:
+def _overlapping(
+    spans: OpenSpans, first: npt.NDArray[np.int32], further: bool
+) -> tuple[npt.NDArray[np.int32], list[IntArray]]:
     """Let sheets overlap, and lay further ones over places around which no sheet knows enough.
 
     Args:
         spans: open spans.
         first: sheets without overlaps; (N,).
+        further: whether further ones are laid.
 
     Returns:
         The sheet to whose core each open span belongs (N,), and the spans that each sheet knows.
@@ -192,7 +201,7 @@ def _overlapping(spans: OpenSpans, first: npt.NDArray[np.int32]) -> tuple[npt.ND
     for begin, end in pairwise(starts.tolist()):
         lay(order[begin:end])
     tried = np.zeros(len(spans), np.bool_)
-    little = np.flatnonzero((first >= 0) & (known < steps))
+    little = np.flatnonzero((first >= 0) & (known < steps)) if further else np.empty(0, np.int64)
     for span in little[np.argsort(known[little], kind="stable")].tolist():
         if known[span] < steps and not tried[span]:
             lay(np.array([span]))

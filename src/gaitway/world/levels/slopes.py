@@ -102,7 +102,10 @@ def _floor_at(world: World, level: Sequence[FloorPart], ramp: Ramp, upper: bool)
     place = planar.transform_points((*ramp.center, ramp.yaw), (half if upper else -half, 0.0))
     height = ramp.heights[int(upper)]
     for number, part in enumerate(level):
-        ground = float(world.ground(place)) if number == 0 else part.height
+        if part.relief is not None:
+            ground = float(part.relief.height(place))
+        else:
+            ground = float(world.ground(place)) if number == 0 else part.height
         if abs(ground - height) <= _LEVEL and shapely.dwithin(part.region, shapely.Point(place), 0.0):
             return number
     return None

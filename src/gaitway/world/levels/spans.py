@@ -22,7 +22,6 @@ from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import WorldError
 from gaitway.world.grid import Bounds, GridSpec, rasterise_all
 from gaitway.world.levels import _sheet_kernels, _span_kernels
-from gaitway.world.meshes import MeshShape
 from gaitway.world.shapes import Prism, Shape
 from gaitway.world.surface import surface, terrain_surface
 from gaitway.world.world import World
@@ -88,8 +87,7 @@ class Geometry:
             solids += [solid for solid in shape.solids() if isinstance(solid, Prism)]
             vertices, triangles = surface(shape)
             corners.append(vertices[triangles])
-            both = isinstance(shape, MeshShape) and not (shape.closed and shape.model.oriented)
-            facing.append(_facing(corners[-1], both))
+            facing.append(_facing(corners[-1], shape.two_sided))
         return Geometry(np.concatenate(corners), np.concatenate(facing), tuple(solids))
 
     @staticmethod
