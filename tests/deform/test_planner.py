@@ -13,6 +13,7 @@ from gaitway.bench.deform import pillars
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
+from gaitway.space.plan import Status
 
 
 def forest(wide: float, **options: Any) -> Scene:
@@ -60,3 +61,9 @@ def test_people_cross_pillars_in_both_directions_and_keep_clear_of_one_another()
     scene = pillars(0.5, "deform")
     planned = gaitway.plan_scene(scene)
     assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+
+
+def test_the_time_to_look_for_a_plan_is_kept() -> None:
+    planned = gaitway.plan_scene(forest(0.45, max_seconds=1e-3))
+    result = planned.crowd.results["ada"]
+    assert not result.found and result.status is Status.BUDGET and result.expanded < 3

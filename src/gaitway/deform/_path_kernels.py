@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, ComplexArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
 
-ComplexArray = npt.NDArray[np.complex128]
+FEWEST = 5
+"""Number of frames over which stretch is measured."""
 _SINGULAR = 1e-9
 """Share of its own response below which a pin is moved by others alone: it says the same as they do, or contradicts."""
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _factor(responses: ComplexArray, frames: IntArray, count: int, lower: ComplexArray, kept: BoolArray) -> None:
     """Write the Cholesky factor of the responses of pins to one another; a pin that depends on others is left out."""
     for a in range(count):
@@ -32,7 +32,7 @@ def _factor(responses: ComplexArray, frames: IntArray, count: int, lower: Comple
         lower[a, a] = np.sqrt(left) if kept[a] else 1.0
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _respond(
     responses: ComplexArray, frames: IntArray, places: ComplexArray, count: int, lower: ComplexArray, kept: BoolArray,
     force: ComplexArray, path: ComplexArray,
@@ -57,7 +57,7 @@ def _respond(
                 path[i] += row[i].conjugate() * f
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _respond_evenly(
     responses: FloatArray, frames: IntArray, places: ComplexArray, count: int, lower: FloatArray, kept: BoolArray,
     force: ComplexArray, path: ComplexArray,
@@ -94,7 +94,7 @@ def _respond_evenly(
                 path[i] += complex(row[i] * x, row[i] * y)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def deform_path(
     path: ComplexArray, lengths: FloatArray, shape: ComplexArray, scale: FloatArray, frames: IntArray,
     places: ComplexArray, count: int, out: ComplexArray, lower: ComplexArray, lower_even: FloatArray,
@@ -149,7 +149,7 @@ def deformed(
     deform_path(path, lengths, shape, scale, frames, places, count, out, lower, even, force, kept)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def turn_of(path: ComplexArray, deformed: ComplexArray, i: int) -> complex:
     """Return how far a deformed path is turned against the original one in a frame, as a complex number of length 1."""
     n = len(path)
@@ -161,7 +161,7 @@ def turn_of(path: ComplexArray, deformed: ComplexArray, i: int) -> complex:
     return complex(z.real / size, z.imag / size)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def strain(path: ComplexArray, deformed: ComplexArray, fewest: int, out: FloatArray) -> None:
     """Write least and greatest stretch over `fewest` frames, and the greatest bend from frame to frame [rad]; (3,)."""
     n = len(path)

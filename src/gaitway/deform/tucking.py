@@ -14,7 +14,7 @@ import scipy
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.deform import _squeeze_kernels
+from gaitway.deform import _depth_kernels
 from gaitway.deform.place import SqueezePlace
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.blending import ease
@@ -116,7 +116,7 @@ def body_depths(
     middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
     near = place.near(complex(*middle), float(np.hypot(*(flat - middle).T).max()) + 0.2)
     depths, which = np.zeros((len(clip), 4)), np.zeros((len(clip), 4), dtype=np.int64)
-    _squeeze_kernels.frame_depths(
+    _depth_kernels.frame_depths(
         axes, read_only(body.radii), place.solids, near, place.moves(times), groups, tolerance, depths, which
     )
     return depths, which
