@@ -213,3 +213,41 @@ def frame_depths(
                 )
                 if deep > least:
                     depths[i, g], which[i, g] = deep, s
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _axis_distance(a: FloatArray, b: FloatArray) -> float:
+    """Return the least distance between two axes (2, 3) each [m]."""
+    ux, uy, uz = a[1, 0] - a[0, 0], a[1, 1] - a[0, 1], a[1, 2] - a[0, 2]
+    vx, vy, vz = b[1, 0] - b[0, 0], b[1, 1] - b[0, 1], b[1, 2] - b[0, 2]
+    wx, wy, wz = a[0, 0] - b[0, 0], a[0, 1] - b[0, 1], a[0, 2] - b[0, 2]
+    uu, vv, uv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, ux * vx + uy * vy + uz * vz
+    uw, vw = ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
+    least, t = uu * vv - uv * uv, 0.0
+    if least > 1e-12 * uu * vv and least > 0.0:
+        t = min(max((uv * vw - vv * uw) / least, 0.0), 1.0)
+    s = min(max((uv * t + vw) / vv, 0.0), 1.0) if vv > 0.0 else 0.0
+    t = min(max((uv * s - uw) / uu, 0.0), 1.0) if uu > 0.0 else 0.0
+    dx, dy, dz = wx + t * ux - s * vx, wy + t * uy - s * vy, wz + t * uz - s * vz
+    return float(np.sqrt(dx * dx + dy * dy + dz * dz))
+
+
+@kernel(borrows=True)
+def own_depths(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: IntArray, out: FloatArray) -> None:
+    """Write how deep the arms of a body lie in its own trunk and thighs.
+
+    Args:
+        capsules: axes of the capsules [m]; (F, C, 2, 3).
+        radii: their radii [m]; (C,).
+        sides: number of the arm that each capsule belongs to, or -1; (C,).
+        trunk: 1 for capsules of trunk and thighs; (C,).
+        out: depth of each arm in every frame, 0 where there is none [m]; (F, 2).
+    """
+    for i in range(len(capsules)):
+        out[i, 0], out[i, 1] = 0.0, 0.0
+        for k in range(len(radii)):
+            if sides[k] >= 0:
+                for m in range(len(radii)):
+                    if trunk[m] == 1:
+                        deep = radii[k] + radii[m] - _axis_distance(capsules[i, k], capsules[i, m])
+                        out[i, sides[k]] = max(out[i, sides[k]], deep)

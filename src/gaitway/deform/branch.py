@@ -85,4 +85,4 @@ def _differs(squeezed: Squeezed) -> bool:
     """Return whether a fragment was deformed."""
     path = squeezed.fragment.path
     bent = path is not None and bool(np.abs(squeezed.points - path.points).max() > _CHANGED)
-    return bent or squeezed.fragment.steer != 0.0
+    return bent or squeezed.fragment.steered_by > 0.0

@@ -235,22 +235,16 @@ def _free(n: int, spans: Sequence[Span], basis: Callable[[int, int], npt.NDArray
 def _responses(system: ComplexArray | FloatArray, motions: ComplexArray) -> ComplexArray:
     """Return how all frames answer to pulls, the first two held, with the least squares of a system; (F, F)."""
     n = system.shape[1]
-    held = _held(motions)
-    rows = system @ held
-    square = rows.conj().T @ rows
-    # a path that may bend freely somewhere has a singular system; so little stiffness is never noticed
-    square[np.diag_indices_from(square)] += 1e-12 * max(float(np.abs(np.diag(square)).mean()), 1e-300)
-    lower = scipy.linalg.cholesky(square, lower=True)
-    half = scipy.linalg.solve_triangular(lower, held.conj().T, lower=True)
-    out = np.zeros((n, n), dtype=np.complex128)
-    out[:] = half.conj().T @ half
+    out = np.empty((n, n), dtype=np.complex128)
+    _path_kernels.write_responses(
+        np.ascontiguousarray(system, dtype=np.complex128), np.ascontiguousarray(_held(motions)), out
+    )
     return read_only(out)
 
 
 def _held(motions: ComplexArray) -> ComplexArray:
     """Return the motions that leave the first two frames where they are; (F, unknowns)."""
-    space = scipy.linalg.null_space(motions[:2])
     moving = np.abs(motions[:2]).max(axis=0) > 0.0
     if np.linalg.matrix_rank(motions[:2]) == moving.sum():  # the usual case: each held unknown is a column of its own
         return motions[:, ~moving]
-    return np.asarray(motions @ space)
+    return np.asarray(motions @ scipy.linalg.null_space(motions[:2]))

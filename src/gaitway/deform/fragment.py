@@ -96,15 +96,20 @@ class Fragment:
             clip, path, first, track, root, read_only(seen), read_only(radii), len(arms) - sum(arms), order, work
         )
 
-    steer: float = 0.0
-    """How far it was steered by linear warping [rad]."""
+    steered_by: float = 0.0
+    """How far linear warping turned it, at most [rad]."""
 
     def __len__(self) -> int:
         return len(self.track)
 
-    def steered(self, angle: float) -> Fragment:
-        """Return the fragment steered by an angle [rad]: every frame turns by the same share of it (linear warping)."""
-        turn = np.exp(1j * angle * np.arange(len(self)) / max(len(self) - 1, 1))
+    def steered(self, *angles: float) -> Fragment:
+        """Return the fragment steered by angles [rad], each over its share of the time (linear warping).
+
+        Every frame turns against the one before it by the same amount within a share.
+        """
+        knots = np.linspace(0.0, len(self) - 1.0, len(angles) + 1)
+        turns = np.interp(np.arange(len(self)), knots, np.concatenate([[0.0], np.cumsum(angles)]))
+        turn = np.exp(1j * turns)
         track = np.concatenate([[0.0j], np.cumsum(np.diff(self.track) * turn[1:])]) + self.track[0]
         away = (self.root[:, 0] + 1j * self.root[:, 1] - self.track) * turn
         flat = (self.capsules[..., 0] + 1j * self.capsules[..., 1]) * turn[:, None, None]
@@ -115,9 +120,9 @@ class Fragment:
             self,
             path=path,
             track=track,
-            root=np.column_stack([(track + away).real, (track + away).imag, self.root[:, 2] + np.angle(turn)]),
+            root=np.column_stack([(track + away).real, (track + away).imag, self.root[:, 2] + turns]),
             capsules=read_only(np.stack([flat.real, flat.imag, self.capsules[..., 2]], axis=-1)),
-            steer=self.steer + angle,
+            steered_by=float(np.abs(turns).max()) + self.steered_by,
         )
 
     @cached_property

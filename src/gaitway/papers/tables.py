@@ -27,6 +27,7 @@ PAPERS = {
     "lau-6": "Lau 2009, chapter 6: crowds of clips and of their variants",
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
+    "choi": "Choi, Kim, Hyun and Lee 2011: deformable motion",
     "juelich": "Juelich's archive: real people beside simulations of them",
 }
 """Names and titles of all results. The module of `lau-3` is `lau_3`; its `run(progress, options)` makes the table."""

@@ -1,0 +1,240 @@
+"""Deformable motion (Choi, Kim, Hyun and Lee 2011): figure 9, and the world of many cylinders.
+
+Figure 9 grows random trees among larger and larger cylinders, once with deformable fragments and once with linear
+warping. Both trees have the same fragments: one cycle of a walk, steered evenly to either side. The deformable ones may
+be squeezed in besides. The paper averages six runs and draws a curve without numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gaitway.audit import audit_take
+from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import FloatArray
+from gaitway.deform.constraints import MotionLimits
+from gaitway.deform.fragment import Fragment
+from gaitway.deform.place import SqueezePlace
+from gaitway.deform.random_tree import RandomTree
+from gaitway.deform.search import Choice
+from gaitway.papers.charts import Chart, Series
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.planning import plan_scene
+from gaitway.scene import scene_from_dict
+from gaitway.scene.scene import Scene
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Cylinder
+from gaitway.world.world import World
+
+TITLE = "Choi 2011: deformable motion"
+SEEDS, QUICK_SEEDS, MOST = 24, 2, 3000
+"""Runs of each density, in a quick run, and most fragments that a tree tries."""
+RADII = (0.10, 0.15, 0.20, 0.25, 0.30, 0.33, 0.36)
+"""Radii of the cylinders [m]; each is one environment of figure 9."""
+SPARSE = 3
+"""Number of environments that are sparse."""
+FEWER = 4.0
+"""How many times fewer fragments deformable motion shall need where linear warping breaks down."""
+WALK, STEER_DEG, STEER_STEP_DEG = "walk_forward", 30, 2
+"""Clip of the walk, how far it is steered to either side, and in which steps [degrees]."""
+_SIDE, _SPACING, _JITTER, _HEIGHT = 9.6, 1.2, 0.12, 1.4
+"""Side of the field, distance between cylinders, how far each is moved at random, and how high they are [m]."""
+GAPS, WORLDS = (0.45, 0.50), 4
+"""Least and greatest gap in the world of many cylinders [m], and number of such worlds."""
+NOTES = (
+    "figure 9: mean number of fragments that were tried, over all runs; a run that finds no way counts as "
+    f"{MOST:,}, also if none of its nodes has a fragment left. Density: share of the field that cylinders cover",
+    "many cylinders: limited-horizon search, then whole bodies. The paper explores 50 to 60 nodes at each branch and "
+    "keeps 30 frames a second, 33 ms a frame; here all time of planning is counted, shared out over the frames",
+    "not run again: the course of stairs, blocks and crawling, and boxes that move (fragments are planned on one level), "
+    "and the roadmap of 72 nodes and 192 edges (its passages below 30 cm ask for side steps that squeeze)",
+)
+
+
+@dataclass(frozen=True)
+class TreeRuns:
+    """Trees of one kind in one environment."""
+
+    tried: FloatArray
+    """Fragments that were tried in each run, the most there may be if no way was found; (N,)."""
+    nodes: FloatArray
+    """Nodes of each tree; (N,)."""
+    found: int
+    """Runs that found a way."""
+
+    @property
+    def works(self) -> bool:
+        """Whether at least half of the runs found a way."""
+        return 2 * self.found >= len(self.tried)
+
+
+def run(progress: Progress, options: PaperOptions) -> PaperTable:
+    """Grow the trees of figure 9, and plan through the world of many cylinders."""
+    seeds = QUICK_SEEDS if options.quick else SEEDS
+    choices = steered_walks(options.library)
+    pairs = []
+    for number, radius in enumerate(RADII):
+        runs = []
+        for deform in (False, True):
+            progress(f"figure 9, radius {radius:g} m", 2 * number + int(deform), 2 * len(RADII))
+            runs.append(grown(choices, radius, deform, seeds, options.seed))
+        pairs.append((runs[0], runs[1]))
+    figure = [_figure_row(radius, *pair) for radius, pair in zip(RADII, pairs, strict=True)]
+    worlds = 1 if options.quick else WORLDS
+    many = []
+    for number in range(worlds):
+        progress("many cylinders", number, worlds)
+        many.append(_many_row(options.library, options.seed + number))
+    claims = figure_claims(pairs, judged=not options.quick)
+    whole = sum(row["arrives"] == "yes" and row["violations"] == 0 for row in many)
+    claims.append(Claim(f"gaps of 45 to 50 cm are passed, {whole} of {worlds} worlds", whole == worlds))
+    return PaperTable(
+        TITLE,
+        (*figure, *many),
+        (*NOTES, *(claim.note for claim in claims)),
+        kept(claims),
+        (("figure 9: fragments tried", len(figure)), ("many cylinders", len(many))),
+        tuple(figure),
+        charts=(_chart(pairs),),
+    )
+
+
+def steered_walks(library: str) -> list[Choice]:
+    """Return one cycle of the walk of a cast, steered to either side."""
+    clip = load_cast(library).clips[WALK]
+    walk = Fragment.of(clip)
+    return [
+        Choice(0, walk.steered(float(np.radians(degrees))), 0, 0, 1.0, 1.0, clip.duration)
+        for degrees in range(-STEER_DEG, STEER_DEG + 1, STEER_STEP_DEG)
+    ]
+
+
+def cylinder_field(radius: float, seed: int) -> World:
+    """Return a square field of cylinders in staggered columns, each moved a little at random."""
+    random = np.random.default_rng(seed)
+    things = []
+    for number, x in enumerate(np.arange(0.5 * _SPACING + 0.6, _SIDE - 0.3, _SPACING).tolist()):
+        for y in np.arange(-0.6, _SIDE + 0.6, _SPACING).tolist():
+            dx, dy = random.uniform(-_JITTER, _JITTER, 2).tolist()
+            center = (x + dx, y + 0.5 * _SPACING * (number % 2) + dy)
+            things.append(Obstacle(Cylinder(center, radius, _HEIGHT)))
+    return World((-2.0, -1.0, _SIDE + 3.0, _SIDE + 1.0), tuple(things))
+
+
+def grown(choices: list[Choice], radius: float, deform: bool, runs: int, seed: int) -> TreeRuns:
+    """Grow trees from one side of a field to the other, each in a field of its own."""
+    tried, nodes, found = [], [], 0
+    for number in range(runs):
+        place = SqueezePlace(cylinder_field(radius, 1000 * seed + 100 + number))
+        tree = RandomTree(
+            place, {0: choices}, (_SIDE + 0.5, 0.5 * _SIDE), lambda node: node.pose[0] > _SIDE - 0.2, MotionLimits(),
+            (-1.5, -0.5, _SIDE + 2.0, _SIDE + 0.5), seed=1000 * seed + number, deform=deform,
+        )  # fmt: skip
+        tree.begin((-0.4, 0.5 * _SIDE, 0.0), 0, 0.0)
+        arrived = tree.grow(MOST) is not None
+        found += arrived
+        tried.append(tree.checks if arrived else MOST)
+        nodes.append(len(tree.nodes))
+    return TreeRuns(np.array(tried, dtype=np.float64), np.array(nodes, dtype=np.float64), found)
+
+
+def density(radius: float) -> float:
+    """Return the share of a field that cylinders of a radius [m] cover."""
+    return float(np.pi * radius**2 / _SPACING**2)
+
+
+def figure_claims(pairs: list[tuple[TreeRuns, TreeRuns]], *, judged: bool) -> list[Claim]:
+    """Return what figure 9 says, for linear and deformable trees from sparse to dense.
+
+    Args:
+        pairs: runs with linear warping and with deformable motion, for each density.
+        judged: whether there are enough runs to judge it.
+    """
+    sparse = all(two.tried.mean() <= one.tried.mean() for one, two in pairs[:SPARSE])
+    broken = next((k for k, (one, _) in enumerate(pairs) if not one.works), len(pairs))
+    further = next((k for k, (_, two) in enumerate(pairs) if not two.works), len(pairs))
+    ratio = pairs[broken][0].tried.mean() / pairs[broken][1].tried.mean() if broken < len(pairs) else 0.0
+    return [
+        Claim("deformable motion is no worse where it is sparse", sparse, judged),
+        Claim(
+            f"where linear warping breaks down, deformable motion needs {FEWER:g} times fewer fragments ({ratio:.1f})",
+            ratio >= FEWER,
+            judged,
+        ),
+        Claim(f"it goes on for {further - broken} denser environments", further > broken, judged),
+    ]
+
+
+def _figure_row(radius: float, linear: TreeRuns, soft: TreeRuns) -> dict[str, Any]:
+    runs = len(linear.tried)
+    return {
+        "density": round(density(radius), 3),
+        "mean gap cm": round(100.0 * (_SPACING - 2.0 * radius)),
+        "linear": round(float(linear.tried.mean())),
+        "found": f"{linear.found} of {runs}",
+        "nodes": round(float(linear.nodes.mean())),
+        "deformable": round(float(soft.tried.mean())),
+        "found ": f"{soft.found} of {runs}",
+        "nodes ": round(float(soft.nodes.mean())),
+        "times fewer": round(float(linear.tried.mean() / soft.tried.mean()), 1),
+    }
+
+
+def _chart(pairs: list[tuple[TreeRuns, TreeRuns]]) -> Chart:
+    linear, soft = (tuple(float(pair[k].tried.mean()) for pair in pairs) for k in range(2))
+    return Chart(
+        name="figure-9",
+        title="Fragments that a random tree tries",
+        places=tuple(f"{density(radius):.2f}" for radius in RADII),
+        across="share of the field that cylinders cover",
+        up="fragments tried",
+        series=(Series("linear warping", linear), Series("deformable motion", soft)),
+        log=True,
+    )
+
+
+def many_cylinders(library: str, seed: int) -> Scene:
+    """Return a scene with rows of cylinders as high as shoulders, 45 to 50 cm apart, which one person crosses."""
+    random = np.random.default_rng(seed)
+    shapes = list[dict[str, Any]]()
+    for row in range(4):
+        y = float(random.uniform(-0.4, 0.0))
+        while y < 6.4:
+            shapes.append(
+                {"cylinder": {"center": [round(3.0 + 1.6 * row, 3), round(y, 3)], "radius": 0.25, "height": 1.4}}
+            )
+            y += 0.5 + float(random.uniform(*GAPS))
+    return scene_from_dict(
+        {
+            "gaitway": 1,
+            "library": library,
+            "seed": seed,
+            "bounds": [0, 0, 11, 6],
+            "obstacles": shapes,
+            "characters": [{"name": "ada", "start": [1.2, 3, 0], "goal": [9.8, 3]}],
+            "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0},
+        }
+    )
+
+
+def _many_row(library: str, seed: int) -> dict[str, Any]:
+    scene = many_cylinders(library, seed)
+    began = time.process_time()
+    planned = plan_scene(scene)
+    spent = time.process_time() - began
+    result = planned.crowd.results["ada"]
+    steps = len(result.plan.steps) if result.plan is not None else 0
+    frames = max(planned.take.duration * 30.0, 1.0)
+    return {
+        "world": seed,
+        "arrives": "yes" if result.found else result.reason,
+        "violations": len(audit_take(planned.take, scene.world).violations),
+        "fragments": steps,
+        "nodes a fragment": round(result.expanded / max(steps, 1)),
+        "tried": result.checks,
+        "ms a frame": round(1e3 * spent / frames, 1),
+    }
