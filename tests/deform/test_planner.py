@@ -9,7 +9,8 @@ import pytest
 
 import gaitway
 from gaitway.audit.auditing import audit_take
-from gaitway.bench.deform import pillars
+from gaitway.bench.deform import gate, pillars
+from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
@@ -48,6 +49,16 @@ def test_a_character_squeezes_through_a_forest_and_the_audit_is_clean() -> None:
     wrong = {row.name: row.worst for row in report.rows if row.decides and row.violations}
     assert not wrong, wrong
     assert all(contact_slip(step.clip) < 0.01 for step in plan.own.values())
+    assert all(own_depths(step.clip).max() < 0.01 for step in plan.own.values())
+
+
+@pytest.mark.slow
+def test_a_gate_of_45_cm_is_passed_with_arms_that_stay_out_of_the_own_body() -> None:
+    scene = gate(0.45)
+    planned = gaitway.plan_scene(scene)
+    plan = planned.crowd.plans["ada"]
+    assert audit_take(planned.take, scene.world).violations == ()
+    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < 0.01
 
 
 @pytest.mark.slow
