@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from gaitway.papers.choi import (
-    GAPS,
     RADII,
     TreeRuns,
     cylinder_field,
     density,
     figure_claims,
     grown,
-    many_cylinders,
+    lazy_roadmap,
     steered_walks,
 )
 from gaitway.world.exact import distance
@@ -47,8 +46,7 @@ def test_trees_of_both_kinds_cross_a_sparse_field() -> None:
         assert found.found == 1 and 5 < found.tried[0] < 500 and found.works
 
 
-def test_gaps_of_the_world_of_many_cylinders_are_narrower_than_shoulders() -> None:
-    centers = np.array([obstacle.shape.center for obstacle in many_cylinders("person", 3).world.obstacles])
-    for x in np.unique(centers[:, 0]):
-        gaps = np.diff(np.sort(centers[centers[:, 0] == x, 1])) - 0.5
-        assert gaps.min() > GAPS[0] - 2e-3 and gaps.max() < GAPS[1] + 2e-3
+def test_a_roadmap_with_few_nodes_says_that_nothing_is_joined() -> None:
+    roadmap, way = lazy_roadmap("person", 1, 8)
+    assert way is None and len(roadmap.nodes) == 8
+    assert all(edge.squeezed.fits for edge in roadmap.edges)

@@ -32,7 +32,7 @@ PATH_TARGET = 30.0
 PATH_BAR_US = 12.0
 FRAGMENT_BAR_MS, FRAGMENTS = 0.2, 300
 """Bar for the median time of a fragment, and number of places into which it is put."""
-GATES = (0.50, 0.45, 0.42, 0.40, 0.38, 0.36)
+GATES = (0.50, 0.45, 0.42, 0.40)
 """Widths of gates [m]."""
 _GATE_SECONDS = 20.0
 """Longest search for a way through a gate [s]."""

@@ -43,8 +43,8 @@ _SPREAD_S, _LEAD_S = 0.2, 0.25
 """Standard deviation of the spread over time, and time for which a weight is held before and after [s]."""
 _PER_METRE, _LEAST = 8.0, 0.2
 """Weight that is added for a depth [1/m], and at least."""
-OWN, OWN_BODY = 0.008, "its own body"
-"""Depth of arms in trunk and thighs that does not count [m], and what is told to be in the way otherwise."""
+OWN, OWN_MOST, OWN_BODY = 0.008, 0.03, "its own body"
+"""Depth of arms in trunk and thighs that does not count, the most that is let pass [m], and what is told beyond it."""
 _OUT, _FARTHEST, _MIDDLE = 1.5, 0.3, 0.03
 """Way out for a metre of depth in the own body, the farthest [m], and how far ahead of the hips a wrist counts as ahead
 altogether [m]."""
@@ -97,17 +97,20 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         depths, which = body_depths(narrow, place, times, groups, tolerance)
         own = own_depths(narrow)
         own = np.where(own > np.maximum(OWN, bare + 1e-6), own, 0.0)
-        worst = int(np.argmax(np.maximum(depths.max(axis=1), own.max(axis=1))))
         depth, inside = float(depths.max()), float(own.max())
-        name = None
-        if depth > 0.0 or inside > 0.0:
-            touched = float(depths[worst].max()) >= float(own[worst].max())
-            name = place.named[which[worst, int(np.argmax(depths[worst]))]] if touched else OWN_BODY
-        now = Tucked(narrow, arms, trunk, max(depth, inside), worst if name is not None else -1, name, inside)
-        stale = 0 if now.depth < 0.99 * least else stale + 1
-        if now.depth < least:
-            best, least = now, now.depth
-        if now.depth == 0.0 or stale > _STALE or not can or (depths[:, CORE] > 0.0).any():
+        worst, name = -1, None
+        if depth > 0.0:
+            worst = int(np.argmax(depths.max(axis=1)))
+            name = place.named[which[worst, int(np.argmax(depths[worst]))]]
+        elif inside > OWN_MOST:
+            worst, name = int(np.argmax(own.max(axis=1))), OWN_BODY
+        now = Tucked(narrow, arms, trunk, depth if depth > 0.0 or name is None else inside, worst, name, inside)
+        # what lies in others counts first, and then what lies in the own body
+        score = depth + _FARTHEST if depth > 0.0 else inside
+        stale = 0 if score < 0.99 * least else stale + 1
+        if score < least:
+            best, least = now, score
+        if score == 0.0 or stale > _STALE or not can or (depths[:, CORE] > 0.0).any():
             break
         hit = depths[:, [LEFT, RIGHT]]
         raw = np.where(hit > 0.0, np.minimum(np.maximum(raw, arms) + np.maximum(_PER_METRE * hit, _LEAST), 1.0), raw)

@@ -1,4 +1,4 @@
-"""Deformable motion (Choi, Kim, Hyun and Lee 2011): figure 9, the world of many cylinders, and a lazy roadmap.
+"""Deformable motion (Choi, Kim, Hyun and Lee 2011): figure 9 and a lazy roadmap.
 
 Figure 9 grows random trees among larger and larger cylinders, once with deformable fragments and once with linear
 warping. Both trees have the same fragments: one cycle of a walk, steered evenly to either side. The deformable ones may
@@ -7,13 +7,11 @@ be squeezed in besides. The paper averages six runs and draws a curve without nu
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gaitway.audit import audit_take
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
 from gaitway.deform.constraints import MotionLimits
@@ -24,9 +22,6 @@ from gaitway.deform.roadmap import LazyRoadmap, RoadEdge, road_fragments
 from gaitway.deform.search import Choice
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
-from gaitway.planning import plan_scene
-from gaitway.scene import scene_from_dict
-from gaitway.scene.scene import Scene
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World
@@ -44,8 +39,6 @@ WALK, STEER_DEG, STEER_STEP_DEG = "walk_forward", 30, 2
 """Clip of the walk, how far it is steered to either side, and in which steps [degrees]."""
 _SIDE, _SPACING, _JITTER, _HEIGHT = 9.6, 1.2, 0.12, 1.4
 """Side of the field, distance between cylinders, how far each is moved at random, and how high they are [m]."""
-GAPS, WORLDS = (0.45, 0.50), 4
-"""Least and greatest gap in the world of many cylinders [m], and number of such worlds."""
 ROADMAPS, ROAD_NODES, ROAD_CLIPS = 3, 300, ("walk_forward", "walk_short")
 """Number of roadmaps, most nodes of each, and the clips of their edges."""
 _PILLAR, _ROAD_GAP, _ROAD_ROWS = 0.25, 0.5, 3
@@ -53,11 +46,10 @@ _PILLAR, _ROAD_GAP, _ROAD_ROWS = 0.25, 0.5, 3
 NOTES = (
     "figure 9: mean number of fragments that were tried, over all runs; a run that finds no way counts as "
     f"{MOST:,}, also if none of its nodes has a fragment left. Density: share of the field that cylinders cover",
-    "many cylinders: limited-horizon search, then whole bodies. The paper explores 50 to 60 nodes at each branch and "
-    "keeps 30 frames a second, 33 ms a frame; here all time of planning is counted, shared out over the frames",
     "lazy roadmap: nodes and edges when start and goal are joined, through three rows of cylinders, 50 cm apart. "
     "The paper's 72 nodes and 192 edges lead through every passage of another place, of less than 30 cm, by side steps",
-    "not run again: the course of stairs, blocks and crawling, and boxes that move (fragments stay on one level)",
+    "not run again: the world of many cylinders (`gaitway bench deform` has gates and pillars), the course "
+    "of stairs, blocks and crawling, and boxes that move (fragments stay on one level)",
 )
 
 
@@ -79,7 +71,7 @@ class TreeRuns:
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """Grow the trees of figure 9, and plan through the world of many cylinders."""
+    """Grow the trees of figure 9, and a few roadmaps."""
     seeds = QUICK_SEEDS if options.quick else SEEDS
     choices = steered_walks(options.library)
     pairs = []
@@ -90,24 +82,17 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
             runs.append(grown(choices, radius, deform, seeds, options.seed))
         pairs.append((runs[0], runs[1]))
     figure = [_figure_row(radius, *pair) for radius, pair in zip(RADII, pairs, strict=True)]
-    worlds = 1 if options.quick else WORLDS
-    many = []
-    for number in range(worlds):
-        progress("many cylinders", number, worlds)
-        many.append(_many_row(options.library, options.seed + number))
     roads = []
     for number in range(1 if options.quick else ROADMAPS):
         progress("lazy roadmap", number, ROADMAPS)
         roads.append(_road_row(options.library, options.seed + number, 20 if options.quick else ROAD_NODES))
     claims = figure_claims(pairs, judged=not options.quick)
-    whole = sum(row["arrives"] == "yes" and row["violations"] == 0 for row in many)
-    claims.append(Claim(f"gaps of 45 to 50 cm are passed, {whole} of {worlds} worlds", whole == worlds))
     return PaperTable(
         TITLE,
-        (*figure, *many, *roads),
+        (*figure, *roads),
         (*NOTES, *(claim.note for claim in claims)),
         kept(claims),
-        (("figure 9: fragments tried", len(figure)), ("many cylinders", len(many)), ("lazy roadmap", len(roads))),
+        (("figure 9: fragments tried", len(figure)), ("lazy roadmap", len(roads))),
         tuple(figure),
         charts=(_chart(pairs),),
     )
@@ -209,49 +194,6 @@ def _chart(pairs: list[tuple[TreeRuns, TreeRuns]]) -> Chart:
         series=(Series("linear warping", linear), Series("deformable motion", soft)),
         log=True,
     )
-
-
-def many_cylinders(library: str, seed: int) -> Scene:
-    """Return a scene with rows of cylinders as high as shoulders, 45 to 50 cm apart, which one person crosses."""
-    random = np.random.default_rng(seed)
-    shapes = list[dict[str, Any]]()
-    for row in range(4):
-        y = float(random.uniform(-0.4, 0.0))
-        while y < 6.4:
-            shapes.append(
-                {"cylinder": {"center": [round(3.0 + 1.6 * row, 3), round(y, 3)], "radius": 0.25, "height": 1.4}}
-            )
-            y += 0.5 + float(random.uniform(*GAPS))
-    return scene_from_dict(
-        {
-            "gaitway": 1,
-            "library": library,
-            "seed": seed,
-            "bounds": [0, 0, 11, 6],
-            "obstacles": shapes,
-            "characters": [{"name": "ada", "start": [1.2, 3, 0], "goal": [9.8, 3]}],
-            "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0},
-        }
-    )
-
-
-def _many_row(library: str, seed: int) -> dict[str, Any]:
-    scene = many_cylinders(library, seed)
-    began = time.process_time()
-    planned = plan_scene(scene)
-    spent = time.process_time() - began
-    result = planned.crowd.results["ada"]
-    steps = len(result.plan.steps) if result.plan is not None else 0
-    frames = max(planned.take.duration * 30.0, 1.0)
-    return {
-        "world": seed,
-        "arrives": "yes" if result.found else result.reason,
-        "violations": len(audit_take(planned.take, scene.world).violations),
-        "fragments": steps,
-        "nodes a fragment": round(result.expanded / max(steps, 1)),
-        "tried": result.checks,
-        "ms a frame": round(1e3 * spent / frames, 1),
-    }
 
 
 def lazy_roadmap(library: str, seed: int, most: int) -> tuple[LazyRoadmap, list[RoadEdge] | None]:
