@@ -43,8 +43,8 @@ _SPREAD_S, _LEAD_S = 0.2, 0.25
 """Standard deviation of the spread over time, and time for which a weight is held before and after [s]."""
 _PER_METRE, _LEAST = 8.0, 0.2
 """Weight that is added for a depth [1/m], and at least."""
-OWN, OWN_MOST, OWN_BODY = 0.008, 0.03, "its own body"
-"""Depth of arms in trunk and thighs that does not count, the most that is let pass [m], and what is told beyond it."""
+OWN = 0.008
+"""Depth of arms in trunk and thighs that does not count [m]."""
 _OUT, _FARTHEST, _MIDDLE = 1.5, 0.3, 0.03
 """Way out for a metre of depth in the own body, the farthest [m], and how far ahead of the hips a wrist counts as ahead
 altogether [m]."""
@@ -102,9 +102,7 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         if depth > 0.0:
             worst = int(np.argmax(depths.max(axis=1)))
             name = place.named[which[worst, int(np.argmax(depths[worst]))]]
-        elif inside > OWN_MOST:
-            worst, name = int(np.argmax(own.max(axis=1))), OWN_BODY
-        now = Tucked(narrow, arms, trunk, depth if depth > 0.0 or name is None else inside, worst, name, inside)
+        now = Tucked(narrow, arms, trunk, depth, worst, name, inside)
         # what lies in others counts first, and then what lies in the own body
         score = depth + _FARTHEST if depth > 0.0 else inside
         stale = 0 if score < 0.99 * least else stale + 1
