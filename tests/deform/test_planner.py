@@ -9,10 +9,12 @@ import pytest
 
 import gaitway
 from gaitway.audit.auditing import audit_take
-from gaitway.bench.deform import pillars
+from gaitway.bench.deform import gate, pillars
+from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
+from gaitway.space.plan import Status
 
 
 def forest(wide: float, **options: Any) -> Scene:
@@ -50,6 +52,15 @@ def test_a_character_squeezes_through_a_forest_and_the_audit_is_clean() -> None:
 
 
 @pytest.mark.slow
+def test_a_gate_of_45_cm_is_passed_with_arms_that_stay_out_of_the_own_body() -> None:
+    scene = gate(0.45)
+    planned = gaitway.plan_scene(scene)
+    plan = planned.crowd.plans["ada"]
+    assert audit_take(planned.take, scene.world).violations == ()
+    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < 0.01
+
+
+@pytest.mark.slow
 def test_a_gap_that_nobody_fits_is_told() -> None:
     planned = gaitway.plan_scene(forest(0.2, max_nodes=30))
     assert "wide enough" in planned.failed["ada"].reason
@@ -60,3 +71,9 @@ def test_people_cross_pillars_in_both_directions_and_keep_clear_of_one_another()
     scene = pillars(0.5, "deform")
     planned = gaitway.plan_scene(scene)
     assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+
+
+def test_the_time_to_look_for_a_plan_is_kept() -> None:
+    planned = gaitway.plan_scene(forest(0.45, max_seconds=1e-3))
+    result = planned.crowd.results["ada"]
+    assert not result.found and result.status is Status.BUDGET and result.expanded < 3

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.cast.catalog import load_cast
-from gaitway.deform._squeeze_kernels import _planar, capsule_depth
+from gaitway.deform._depth_kernels import capsule_depth, plan_distance
 from gaitway.deform.constraints import Contact, Continuity, MotionLimits
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.place import SqueezePlace
@@ -47,7 +47,7 @@ SHAPES = (
 @given(st.sampled_from(SHAPES), st.floats(-1.5, 1.5), st.floats(-1.5, 1.5))
 def test_distances_in_the_plan_are_those_of_exact_geometry(shape, x, y) -> None:
     place = place_of(shape)
-    away, nx, ny = _planar.py_func(place.solids, 0, x, y)
+    away, nx, ny = plan_distance.py_func(place.solids, 0, x, y)
     assert away == pytest.approx(float(distance(place.world, (x, y))), abs=1e-6)
     out = distance(place.world, (x + nx * (1e-4 - away), y + ny * (1e-4 - away)))
     assert away > 0.0 or float(out) > -1e-6  # the way out leads out
@@ -85,6 +85,36 @@ def test_a_walk_fits_through_gates(walk, wide, aside) -> None:
     assert found.depth == 0.0
     assert walk.path is not None and walk.path.limits.within(found.stretch, found.bend)
     np.testing.assert_allclose(found.path[0], [0.0, 0.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("shapes", [
+    (Cylinder((0.9, -0.42), 0.2, 1.4), Cylinder((0.7, 0.5), 0.25, 2.0)),
+    (Box((1.2, 0.75), (3.0, 0.6), 1.2, yaw=0.2), Sphere((0.8, -0.6), 0.35, 0.9)),
+    (Polygon(((0.3, 0.4), (1.6, 0.35), (1.6, 1.0), (0.9, 0.5), (0.3, 1.0)), 1.0),),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["walk_forward", "start_walk", "step_left"])
+def test_the_kernel_agrees_with_all_capsules_tested_one_by_one(name, shapes) -> None:
+    fragment, place = Fragment.of(load_cast("person").clips[name]), place_of(*shapes)
+    for deform in (False, True):
+        found = squeeze(fragment, Continuity((0.1, -0.1, 0.15)), place, deform=deform)
+        spin = np.exp(0.15j)
+        whole, root = fragment.whole(found.points), fragment.rooted(found.points)
+        turn = np.exp(1j * (root[:, 2] - fragment.root[:, 2]))
+        seen = spin * (
+            whole[:, None, None] + turn[:, None, None] * (fragment.capsules[..., 0] + 1j * fragment.capsules[..., 1])
+        )
+        seen += 0.1 - 0.1j
+        deep = np.zeros(len(fragment.radii))
+        for i, k, s in np.ndindex(len(fragment), len(fragment.radii), len(shapes)):
+            (a, b), (az, bz) = seen[i, k], fragment.capsules[i, k, :, 2]
+            ends = (a.real, a.imag, az, b.real, b.imag, bz)
+            deep[k] = max(deep[k], capsule_depth.py_func(place.solids, s, *ends, fragment.radii[k], TOLERANCE)[0])
+        core, arms = deep[: fragment.core].max(), deep[fragment.core :].max()
+        assert found.depth == pytest.approx(core if core > TOLERANCE else 0.0, abs=1e-9)
+        if core <= TOLERANCE:
+            assert found.narrow == pytest.approx(arms if arms > TOLERANCE else 0.0, abs=1e-9)
+        np.testing.assert_allclose(found.path[:, :2] @ [1, 1j], 0.1 - 0.1j + spin * (root[:, :2] @ [1, 1j]), atol=1e-9)
+        np.testing.assert_allclose(found.path[:, 2], 0.15 + root[:, 2], atol=1e-9)
 
 
 def test_a_gap_that_nobody_fits_names_what_is_in_the_way(walk) -> None:

@@ -1,6 +1,7 @@
-"""Benchmark of deformable motion: elastic paths beside the same equations in plain NumPy, and plans among pillars.
+"""Benchmark of deformable motion: paths beside the same equations in plain NumPy, fragments, gates, and pillars.
 
-The bars are 12 us for a path of 150 frames with four pins, thirty times less than without factorising beforehand.
+The bars are 12 us for a path of 150 frames with four pins, thirty times less than without factorising beforehand, and
+0.2 ms for a fragment that is put among pillars.
 """
 
 from __future__ import annotations
@@ -13,8 +14,14 @@ import numpy.typing as npt
 
 from gaitway.audit import audit_take
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
+from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.deform.constraints import Continuity
 from gaitway.deform.elastic_path import ElasticPath
+from gaitway.deform.fragment import Fragment
+from gaitway.deform.place import SqueezePlace
+from gaitway.deform.squeezing import squeeze
+from gaitway.deform.tucking import own_depths
 from gaitway.planning import plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
@@ -23,6 +30,12 @@ FRAMES, PINS = 150, 4
 PATH_TARGET = 30.0
 """Least ratio of the time of plain NumPy to ours."""
 PATH_BAR_US = 12.0
+FRAGMENT_BAR_MS, FRAGMENTS = 0.2, 300
+"""Bar for the median time of a fragment, and number of places into which it is put."""
+GATES = (0.50, 0.45, 0.42, 0.40)
+"""Widths of gates [m]."""
+_GATE_SECONDS = 20.0
+"""Longest search for a way through a gate [s]."""
 GAPS = (0.55, 0.5)
 """Gaps between pillars [m]."""
 _SMOOTH, _FAINT = 4.0, 0.02  # the weights of `gaitway.deform.elastic_path`
@@ -43,11 +56,15 @@ def run() -> BenchTable:
         f"a path takes {1e3 * times['ours'].median:.1f} us (bar {PATH_BAR_US:g} us), within {away:.0e} m of NumPy's; "
         f"least times {1e3 * times['ours'].low:.1f} us and {times['numpy'].low:.1f} ms (its threads suffer among many)"
     ]
+    notes.append(_fragments())
+    notes += [_gate(wide) for wide in GATES]
     for gap in GAPS:
         row, note = _planned(gap)
         rows.append(row)
         notes.append(note)
-    return BenchTable("deform: elastic paths and plans among pillars", tuple(rows), machine(), tuple(notes))
+    return BenchTable(
+        "deform: elastic paths, fragments, gates and plans among pillars", tuple(rows), machine(), tuple(notes)
+    )
 
 
 def _path() -> ElasticPath:
@@ -81,6 +98,53 @@ def _least(
     pins[np.arange(count), held] = 1.0
     square = np.block([[system.conj().T @ system, pins.T], [pins, np.zeros((count, count))]])
     return np.asarray(np.linalg.solve(square, np.concatenate([system.conj().T @ target, wanted]))[:n])
+
+
+def _fragments() -> str:
+    """Put a walk among pillars at random places, and tell how long that takes."""
+    walk = Fragment.of(load_cast("person").clips["walk_forward"])
+    place = SqueezePlace(pillars(0.5, "deform").world)
+    random, times, fits = np.random.default_rng(0), list[float](), 0
+    starts = random.uniform((2.5, 1.0, -np.pi), (9.0, 7.0, np.pi), (FRAGMENTS, 3)).tolist()
+    squeeze(walk, Continuity((0.0, 0.0, 0.0)), place)
+    for x, y, heading in starts:
+        began = time.perf_counter()
+        fits += squeeze(walk, Continuity((x, y, heading)), place).fits
+        times.append(1e3 * (time.perf_counter() - began))
+    return (
+        f"a fragment of {len(walk)} frames among pillars takes {np.median(times):.3f} ms at the median (bar "
+        f"{FRAGMENT_BAR_MS:g} ms), {np.quantile(times, 0.95):.3f} ms at the 95th percentile; {fits} of {FRAGMENTS} fit"
+    )
+
+
+def _gate(wide: float) -> str:
+    """Plan one person through a gate, and tell how its body fared."""
+    scene = gate(wide)
+    planned = plan_scene(scene)
+    result = planned.crowd.results["ada"]
+    words = f"gate of {100.0 * wide:.0f} cm: "
+    if result.plan is None:
+        return words + f"no way ({result.reason})"
+    faults = len(audit_take(planned.take, scene.world).violations)
+    inside = max((float(own_depths(step.clip).max()) for step in result.plan.own.values()), default=0.0)
+    return words + f"passed, {faults} violations, arms at most {100.0 * inside:.1f} cm in the own body"
+
+
+def gate(wide: float) -> Scene:
+    """Return a scene with a wall and a gate of a width [m] in it, which one person passes."""
+    walls = [
+        {"box": {"center": [4.0, 3.0 + side * (0.5 * wide + 1.5)], "size": [0.3, 3.0], "height": 2.0}}
+        for side in (-1, 1)
+    ]
+    return scene_from_dict(
+        {
+            "gaitway": 1,
+            "bounds": [0, 0, 8, 6],
+            "obstacles": walls,
+            "characters": [{"name": "ada", "start": [1.2, 3, 0], "goal": [6.8, 3]}],
+            "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0, "max_seconds": _GATE_SECONDS},
+        }
+    )
 
 
 def _planned(gap: float) -> tuple[BenchRow, str]:

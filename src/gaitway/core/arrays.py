@@ -14,7 +14,8 @@ FloatArray = npt.NDArray[np.float64]
 SingleArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Array = TypeVar("Array", FloatArray, SingleArray, IntArray, BoolArray)
+ComplexArray = npt.NDArray[np.complex128]
+Array = TypeVar("Array", FloatArray, SingleArray, IntArray, BoolArray, ComplexArray)
 
 
 def owned(

@@ -3,17 +3,71 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, ComplexArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
 
-ComplexArray = npt.NDArray[np.complex128]
+FEWEST = 5
+"""Number of frames over which stretch is measured."""
 _SINGULAR = 1e-9
 """Share of its own response below which a pin is moved by others alone: it says the same as they do, or contradicts."""
 
 
-@kernel(inner=True, shared=True)
+@kernel
+def write_responses(system: ComplexArray, held: ComplexArray, out: ComplexArray) -> None:
+    """Write how all frames answer to a pull at any of them, with the least squares of a system.
+
+    The normal matrix has few entries beside its diagonal, so only those within its envelope are touched.
+
+    Args:
+        system: rows of the least squares; (R, F).
+        held: the motions that are allowed, as columns; (F, M).
+        out: the responses: held (rows^H rows)^-1 held^H with rows = system held; (F, F).
+    """
+    count, n, m = len(system), held.shape[0], held.shape[1]
+    square, row = np.zeros((m, m), np.complex128), np.zeros(m, np.complex128)
+    for k in range(count):
+        row[:] = 0.0
+        for i in range(n):
+            if system[k, i] != 0.0:
+                for a in range(m):
+                    row[a] += system[k, i] * held[i, a]
+        for a in range(m):
+            if row[a] != 0.0:
+                for b in range(a + 1):
+                    square[a, b] += row[a].conjugate() * row[b]
+    mean, first = 0.0, np.zeros(m, np.int64)
+    for a in range(m):
+        mean += abs(square[a, a]) / m
+        while square[a, first[a]] == 0.0 and first[a] < a:
+            first[a] += 1
+    # a path that may bend freely somewhere has a singular system; so little stiffness is never noticed
+    for a in range(m):
+        square[a, a] += 1e-12 * max(mean, 1e-300)
+        for b in range(first[a], a + 1):
+            s = square[a, b]
+            for c in range(max(first[a], first[b]), b):
+                s -= square[a, c] * square[b, c].conjugate()
+            square[a, b] = np.sqrt(s.real) if a == b else s / square[b, b]
+    for j in range(n):
+        for a in range(m):
+            s = held[j, a].conjugate()
+            for c in range(first[a], a):
+                s -= square[a, c] * row[c]
+            row[a] = s / square[a, a]
+        for a in range(m - 1, -1, -1):
+            row[a] /= square[a, a]
+            for c in range(first[a], a):
+                row[c] -= square[a, c].conjugate() * row[a]
+        for i in range(j + 1):
+            s = 0.0j
+            for a in range(m):
+                s += held[i, a] * row[a]
+            out[i, j] = s
+            out[j, i] = s.conjugate()
+
+
+@kernel(inner=True, shared=True, borrows=True)
 def _factor(responses: ComplexArray, frames: IntArray, count: int, lower: ComplexArray, kept: BoolArray) -> None:
     """Write the Cholesky factor of the responses of pins to one another; a pin that depends on others is left out."""
     for a in range(count):
@@ -32,7 +86,7 @@ def _factor(responses: ComplexArray, frames: IntArray, count: int, lower: Comple
         lower[a, a] = np.sqrt(left) if kept[a] else 1.0
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _respond(
     responses: ComplexArray, frames: IntArray, places: ComplexArray, count: int, lower: ComplexArray, kept: BoolArray,
     force: ComplexArray, path: ComplexArray,
@@ -57,7 +111,7 @@ def _respond(
                 path[i] += row[i].conjugate() * f
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def _respond_evenly(
     responses: FloatArray, frames: IntArray, places: ComplexArray, count: int, lower: FloatArray, kept: BoolArray,
     force: ComplexArray, path: ComplexArray,
@@ -94,7 +148,7 @@ def _respond_evenly(
                 path[i] += complex(row[i] * x, row[i] * y)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def deform_path(
     path: ComplexArray, lengths: FloatArray, shape: ComplexArray, scale: FloatArray, frames: IntArray,
     places: ComplexArray, count: int, out: ComplexArray, lower: ComplexArray, lower_even: FloatArray,
@@ -149,7 +203,7 @@ def deformed(
     deform_path(path, lengths, shape, scale, frames, places, count, out, lower, even, force, kept)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def turn_of(path: ComplexArray, deformed: ComplexArray, i: int) -> complex:
     """Return how far a deformed path is turned against the original one in a frame, as a complex number of length 1."""
     n = len(path)
@@ -161,7 +215,7 @@ def turn_of(path: ComplexArray, deformed: ComplexArray, i: int) -> complex:
     return complex(z.real / size, z.imag / size)
 
 
-@kernel(inner=True, shared=True)
+@kernel(inner=True, shared=True, borrows=True)
 def strain(path: ComplexArray, deformed: ComplexArray, fewest: int, out: FloatArray) -> None:
     """Write least and greatest stretch over `fewest` frames, and the greatest bend from frame to frame [rad]; (3,)."""
     n = len(path)

@@ -84,4 +84,5 @@ def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: Sque
 def _differs(squeezed: Squeezed) -> bool:
     """Return whether a fragment was deformed."""
     path = squeezed.fragment.path
-    return path is not None and bool(np.abs(squeezed.points - path.points).max() > _CHANGED)
+    bent = path is not None and bool(np.abs(squeezed.points - path.points).max() > _CHANGED)
+    return bent or squeezed.fragment.steered_by > 0.0

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import ComplexArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import GaitwayError
 from gaitway.deform import _path_kernels
-from gaitway.deform._path_kernels import ComplexArray
 from gaitway.deform.constraints import MotionLimits, Pin, Span
 
 _SMOOTH = 4.0
@@ -31,8 +30,6 @@ _SHORTEST = 1e-6
 """Length below which a chord has no direction [m]."""
 _MET = 1e-6
 """Greatest distance of a path from a pin that it meets [m]."""
-_FEWEST = 5
-"""Number of frames over which stretch is measured."""
 LEAST_LENGTH = 0.05
 """Least distance between the ends of a path that can be deformed [m]."""
 
@@ -86,7 +83,7 @@ class ElasticPath:
     @cached_property
     def lengths(self) -> FloatArray:
         """Lengths of the edges [m]; (F - 1,)."""
-        return _frozen(np.abs(np.diff(self.points)))
+        return read_only(np.abs(np.diff(self.points)))
 
     @cached_property
     def shape(self) -> ComplexArray:
@@ -115,7 +112,7 @@ class ElasticPath:
         stiff = np.ones(n - 1) if self.stretches is None else np.asarray(self.stretches, dtype=np.float64)
         first, second = np.diff(np.eye(n), axis=0), np.diff(np.eye(n), 2, axis=0)
         system = np.vstack([np.sqrt(stiff)[:, None] * first, np.sqrt(_SMOOTH) * second])
-        return np.asarray(_responses(system, _moved_alike(p, self.limits.rigid, self.limits.flight)).real.copy())
+        return read_only(_responses(system, _moved_alike(p, self.limits.rigid, self.limits.flight)).real.copy())
 
     def deform(self, pins: Sequence[Pin]) -> DeformedPath:
         """Deform the path so that it meets pins, in the frame of its own points.
@@ -138,7 +135,7 @@ class ElasticPath:
     def finished(self, points: ComplexArray, pins: Sequence[Pin] = ()) -> DeformedPath:
         """Return deformed points (F,) with what was done to the path."""
         found = np.empty(3)
-        _path_kernels.strain_of(self.points, points, min(_FEWEST, len(self) - 1), found)
+        _path_kernels.strain_of(self.points, points, min(_path_kernels.FEWEST, len(self) - 1), found)
         frames, places = self.plain(pins)
         away = np.abs(points[frames] - places) > _MET
         owners = [k for k, pin in enumerate(pins) for _ in range(1 if pin.turn is None else 2)]
@@ -238,28 +235,16 @@ def _free(n: int, spans: Sequence[Span], basis: Callable[[int, int], npt.NDArray
 def _responses(system: ComplexArray | FloatArray, motions: ComplexArray) -> ComplexArray:
     """Return how all frames answer to pulls, the first two held, with the least squares of a system; (F, F)."""
     n = system.shape[1]
-    held = _held(motions)
-    rows = system @ held
-    square = rows.conj().T @ rows
-    # a path that may bend freely somewhere has a singular system; so little stiffness is never noticed
-    square[np.diag_indices_from(square)] += 1e-12 * max(float(np.abs(np.diag(square)).mean()), 1e-300)
-    lower = scipy.linalg.cholesky(square, lower=True)
-    half = scipy.linalg.solve_triangular(lower, held.conj().T, lower=True)
-    out = np.zeros((n, n), dtype=np.complex128)
-    out[:] = half.conj().T @ half
-    return np.asarray(_frozen(out))
+    out = np.empty((n, n), dtype=np.complex128)
+    _path_kernels.write_responses(
+        np.ascontiguousarray(system, dtype=np.complex128), np.ascontiguousarray(_held(motions)), out
+    )
+    return read_only(out)
 
 
 def _held(motions: ComplexArray) -> ComplexArray:
     """Return the motions that leave the first two frames where they are; (F, unknowns)."""
-    space = scipy.linalg.null_space(motions[:2])
     moving = np.abs(motions[:2]).max(axis=0) > 0.0
     if np.linalg.matrix_rank(motions[:2]) == moving.sum():  # the usual case: each held unknown is a column of its own
         return motions[:, ~moving]
-    return np.asarray(motions @ space)
-
-
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array
+    return np.asarray(motions @ scipy.linalg.null_space(motions[:2]))

@@ -7,14 +7,14 @@ is down moves as one, and legs follow (`performing.arrival.bending`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy
 
-from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.deform._path_kernels import ComplexArray
+from gaitway.core.arrays import ComplexArray, FloatArray, IntArray, read_only
+from gaitway.deform._squeeze_kernels import FragmentArrays
 from gaitway.deform.constraints import MotionLimits
 from gaitway.deform.elastic_path import LEAST_LENGTH, ElasticPath, turns
 from gaitway.motion.anatomy import leg_length
@@ -96,19 +96,61 @@ class Fragment:
             clip, path, first, track, root, read_only(seen), read_only(radii), len(arms) - sum(arms), order, work
         )
 
+    steered_by: float = 0.0
+    """How far linear warping turned it, at most [rad]."""
+
     def __len__(self) -> int:
         return len(self.track)
 
+    def steered(self, *angles: float) -> Fragment:
+        """Return the fragment steered by angles [rad], each over its share of the time (linear warping).
+
+        Every frame turns against the one before it by the same amount within a share.
+        """
+        knots = np.linspace(0.0, len(self) - 1.0, len(angles) + 1)
+        turns = np.interp(np.arange(len(self)), knots, np.concatenate([[0.0], np.cumsum(angles)]))
+        turn = np.exp(1j * turns)
+        track = np.concatenate([[0.0j], np.cumsum(np.diff(self.track) * turn[1:])]) + self.track[0]
+        away = (self.root[:, 0] + 1j * self.root[:, 1] - self.track) * turn
+        flat = (self.capsules[..., 0] + 1j * self.capsules[..., 1]) * turn[:, None, None]
+        path = self.path
+        if path is not None:
+            path = replace(path, points=track[self.first : self.first + len(path)])
+        return replace(
+            self,
+            path=path,
+            track=track,
+            root=np.column_stack([(track + away).real, (track + away).imag, self.root[:, 2] + turns]),
+            capsules=read_only(np.stack([flat.real, flat.imag, self.capsules[..., 2]], axis=-1)),
+            steered_by=float(np.abs(turns).max()) + self.steered_by,
+        )
+
     @cached_property
     def reach(self) -> FloatArray:
-        """Greatest distance of the body from the path in every frame [m]; (F,)."""
-        far = np.hypot(self.capsules[..., 0], self.capsules[..., 1]) + self.radii[:, None]
-        return read_only(far.max(axis=(1, 2)))
+        """Greatest distance of the core and of the whole body from the path in every frame [m]; (F, 2)."""
+        far = (np.hypot(self.capsules[..., 0], self.capsules[..., 1]) + self.radii[:, None]).max(axis=2)
+        return read_only(np.column_stack([far[:, : self.core].max(axis=1), far.max(axis=1)]))
 
     @cached_property
     def extent(self) -> float:
         """Greatest distance of the body from the first place [m]."""
-        return float((np.abs(self.track) + self.reach).max())
+        return float((np.abs(self.track) + self.reach[:, 1]).max())
+
+    @cached_property
+    def arrays(self) -> FragmentArrays:
+        """All that kernels need."""
+        path = self.path
+        points = read_only(np.empty(0, np.complex128)) if path is None else path.points
+        lengths = read_only(np.empty(0)) if path is None else path.lengths
+        shape = read_only(np.empty((0, 0), np.complex128)) if path is None else path.shape
+        scale = read_only(np.empty((0, 0))) if path is None else path.scale
+        flat = self.capsules[..., :2]
+        half = 0.5 * np.linalg.norm(flat[:, :, 1] - flat[:, :, 0], axis=2)
+        discs = np.concatenate([flat.mean(axis=2), (half + self.radii)[..., None]], axis=2)
+        return FragmentArrays(
+            read_only(self.track), read_only(self.root), self.first, points, lengths, shape, scale,
+            read_only(self.capsules), read_only(discs), read_only(self.radii), self.core, self.reach,
+        )  # fmt: skip
 
     def whole(self, points: ComplexArray) -> ComplexArray:
         """Return the track (F,) whose part along the path was deformed; the rest moves with its ends."""

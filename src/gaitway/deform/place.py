@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.deform._squeeze_kernels import BALL, PRISM, Solids
+from gaitway.deform._depth_kernels import BALL, PRISM, Solids
 from gaitway.world.footprint import Footprint, core_geometry
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Ball, Prism, Shape
@@ -78,6 +78,8 @@ class SqueezePlace:
         A mover in a passable phase is far away.
         """
         out = np.empty((len(times), len(self._phases), 4))
+        if not self._phases:
+            return out
         for k, (number, phase) in enumerate(self._phases):
             mover = self.world.movers[number]
             poses = mover.pose(times)

@@ -86,12 +86,10 @@ class DeformPlanner:
 
     def find(self, request: PlanRequest) -> SearchResult:
         """Search for a branch to the goal whose whole body touches nothing."""
-        began, compiled = time.perf_counter(), compile_seconds()
         run = _DeformRun(request, *self._parts(request.prepared))
         result = run.result()
-        seconds = time.perf_counter() - began - (compile_seconds() - compiled)
         return SearchResult(
-            result.status, result.plan, run.search.expanded, run.search.checks, seconds, result.closest,
+            result.status, result.plan, run.search.expanded, run.search.checks, run.seconds, result.closest,
             result.remaining, dict(run.search.blockers.most_common(4)) if result.plan is None else {}, result.reason,
             FOUND_BY,
         )  # fmt: skip
@@ -112,6 +110,7 @@ class _DeformRun:
     """One search for a plan."""
 
     def __init__(self, request: PlanRequest, fragments: Fragments, place: SqueezePlace, routes: RouteMap) -> None:
+        self.began, self.compiled = time.perf_counter(), compile_seconds()
         self.request, self.place, self.prepared, self.query = request, place, request.prepared, request.query
         plan = request.character.plan
         self.options = plan if isinstance(plan, DeformOptions) else DeformOptions()
@@ -124,6 +123,16 @@ class _DeformRun:
             self.busy, self._met, self.options.squeeze,
         )  # fmt: skip
         self.rest = {int(self.table.start_state[a]) for a in np.flatnonzero(self.table.idle & self.table.quiet)}
+
+    @property
+    def seconds(self) -> float:
+        """Time so far, without compiling [s]."""
+        return time.perf_counter() - self.began - (compile_seconds() - self.compiled)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time that it may take is over."""
+        return self.seconds > self.query.max_seconds
 
     def result(self) -> SearchResult:
         """Search, refine what is found, and go on if it does not fit."""
@@ -140,7 +149,7 @@ class _DeformRun:
         most = round(_EFFORT[self.request.effort] * self.options.max_nodes)
         blocker: str | None = None
         for _ in range(_TRIES):
-            node = self.search.next(most)
+            node = self.search.next(most, lambda: self.late)
             if node is None:
                 break
             branch = node.branch()
@@ -152,7 +161,7 @@ class _DeformRun:
             blocker = found.blocker
             if blocker is not None:
                 self.search.blockers[blocker] += 1
-        out = self.search.expanded >= most
+        out = self.search.expanded >= most or self.late
         why = [blocker] if blocker is not None else [name for name, _ in self.search.blockers.most_common(2)]
         return self._failed(Status.BUDGET if out else Status.NO_PATH, in_the_way(why))
 

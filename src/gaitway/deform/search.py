@@ -120,9 +120,17 @@ class HorizonSearch:
         self.since = 0
         self._push(self.root)
 
-    def next(self, most: int) -> SearchNode | None:
-        """Return the next node that has arrived; None if there is none within so many expanded nodes in all."""
-        while self.expanded < most:
+    def next(self, most: int, late: Callable[[], bool] = lambda: False) -> SearchNode | None:
+        """Return the next node that has arrived.
+
+        Args:
+            most: most nodes to expand in all.
+            late: whether it is time to give up; asked before each node.
+
+        Returns:
+            None if no other node arrives.
+        """
+        while self.expanded < most and not late():
             if not self.queue:
                 if not self.reserve:
                     return None
@@ -171,9 +179,7 @@ class HorizonSearch:
                 if found.blocker is not None:
                     self.blockers[found.blocker] += 1
                 continue
-            x0, y0, x1, y1 = self.bounds
-            low, high = found.path[:, :2].min(axis=0), found.path[:, :2].max(axis=0)
-            if low[0] < x0 or low[1] < y0 or high[0] > x1 or high[1] > y1:
+            if not within(found, self.bounds):
                 self.blockers["bounds"] += 1
                 continue
             end = found.path[-1]
@@ -216,3 +222,10 @@ class HorizonSearch:
         x, y, heading = node.pose
         when = round(node.time / apart) if self.timed else 0
         return round(x / near), round(y / near), round(heading / turn), node.state, when
+
+
+def within(found: Squeezed, bounds: tuple[float, float, float, float]) -> bool:
+    """Return whether the root stays within bounds."""
+    x0, y0, x1, y1 = bounds
+    low, high = found.path[:, :2].min(axis=0), found.path[:, :2].max(axis=0)
+    return bool(low[0] >= x0 and low[1] >= y0 and high[0] <= x1 and high[1] <= y1)

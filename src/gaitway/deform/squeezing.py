@@ -12,12 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import ComplexArray, FloatArray, read_only
 from gaitway.deform import _squeeze_kernels
-from gaitway.deform._path_kernels import ComplexArray
-from gaitway.deform._squeeze_kernels import DEEP, FRAME
 from gaitway.deform.constraints import Contact, Continuity, MotionLimits, Pin
-from gaitway.deform.elastic_path import DeformedPath
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.place import SqueezePlace
 from gaitway.space.plan import Pose
@@ -29,7 +26,8 @@ _MORE = 0.004
 _ROUNDS, _MERGED_S = 12, 1.0 / 3.0
 """Most rounds, and time within which two pins become one [s]: opposite solids would fight."""
 _PINS = 24
-"""Most pins of a fragment."""
+"""Most pins that squeezing adds."""
+_FRAMES, _PLACES = read_only(np.zeros(_PINS, np.int64)), read_only(np.zeros(_PINS, np.complex128))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,73 +85,46 @@ def squeeze(
         tolerance: depth that does not count [m].
         deform: whether it may be deformed at all.
     """
-    x, y, heading = start.pose
-    spin, at = complex(np.cos(heading), np.sin(heading)), complex(x, y)
+    x, y, heading = (float(v) for v in start.pose)
     times = time + np.arange(len(fragment)) / (fragment.clip.fps * speed)
-    moves, near = place.moves(times), place.near(at, fragment.extent + 0.2 * fragment.extent)
-    path = fragment.path
-    if path is None:
-        return _told(fragment, start.pose, fragment.track, near, moves, place, tolerance, 0, 0, None)
-    given = [*pins]
-    for contact in contacts:
-        given.append(_pull(fragment, start.pose, contact))
-    frames, places = path.plain(given)
-    count = len(frames)
-    room_frames, room_places = np.zeros(count + _PINS, np.int64), np.zeros(count + _PINS, np.complex128)
-    room_frames[:count], room_places[:count] = frames, at + spin * places
-    rows = slice(fragment.first, fragment.first + len(path))
-    world, out = at + spin * path.points, np.empty(len(path), np.complex128)
-    numbers = np.array([tolerance, _MORE, _ROUNDS if deform else 1, max(_MERGED_S * path.fps, 1.0)])
-    _, rounds, count, blocker = _squeeze_kernels.situate(
-        world, path.lengths, path.shape, path.scale, fragment.capsules[rows], fragment.radii, fragment.reach[rows],
-        spin, fragment.core, place.solids, near, np.ascontiguousarray(moves[rows]), room_frames, room_places, count,
-        numbers, out,
-    )  # fmt: skip
-    points = (out - at) * spin.conjugate()
-    done = path.finished(points, given)
-    side = place.named[blocker] if blocker >= 0 else None
-    return _told(fragment, start.pose, points, near, moves, place, tolerance, rounds, count, side, done, limits)
-
-
-def _told(
-    fragment: Fragment, start: Pose, points: ComplexArray, near: IntArray, moves: FloatArray, place: SqueezePlace,
-    tolerance: float, rounds: int, pins: int, side: str | None, done: DeformedPath | None = None,
-    limits: MotionLimits | None = None,
-) -> Squeezed:  # fmt: skip
-    """Return the result, with all that is wrong with it."""
-    at, spin = complex(*start[:2]), complex(np.cos(start[2]), np.sin(start[2]))
-    track, whole = at + spin * fragment.track, at + spin * fragment.whole(points)
-    found = np.zeros((len(near), 2, 6))
-    _squeeze_kernels.depths(
-        fragment.capsules, fragment.radii, fragment.reach, track, whole, spin, place.solids, near, moves,
-        np.array([0, fragment.core, len(fragment.radii)]), tolerance, found,
-    )  # fmt: skip
-    deep = np.where(found[:, 0, FRAME] >= 0.0, found[:, 0, DEEP], 0.0)
-    arms = np.where(found[:, 1, FRAME] >= 0.0, found[:, 1, DEEP], 0.0)
-    depth, narrow = float(deep.max(initial=0.0)), float(arms.max(initial=0.0))
-    blocker, reason = None, ""
-    stretch, bend = (1.0, 1.0) if done is None else done.stretch, 0.0 if done is None else done.bend
-    if depth > 0.0:
-        blocker = place.named[near[int(np.argmax(deep))]]
-        reason = f"'{blocker}' is in the way by {100.0 * depth:.1f} cm"
-    elif side is not None:
-        blocker, reason = side, f"'{side}' would be passed on the other side"
-    elif done is not None and done.missed:
-        pin = done.missed[0]
-        reason = f"the pin in frame {pin.frame} contradicts the others"
-    elif done is not None and fragment.path is not None:
-        kept = fragment.path.limits if limits is None else limits
-        if not kept.within(stretch, bend):
+    path, body = fragment.path, fragment.arrays
+    given = [*pins, *(_pull(fragment, start.pose, contact) for contact in contacts)] if path is not None else []
+    frames, places, count = _FRAMES.copy(), _PLACES.copy(), 0
+    if path is not None and given:
+        own_frames, own_places = path.plain(given)
+        count = len(own_frames)
+        frames = np.concatenate([own_frames, frames])
+        places = np.concatenate([complex(x, y) + np.exp(1j * heading) * own_places, places])
+    settings = np.array(
+        [tolerance, _MORE, _ROUNDS if deform else 1, max(_MERGED_S * fragment.clip.fps, 1.0), 0.2 * fragment.extent]
+    )
+    root, points, told = np.empty((len(fragment), 3)), np.empty(len(body.points), np.complex128), np.empty(9)
+    _squeeze_kernels.situate(
+        body, x, y, heading, place.solids, place.moves(times), frames, places, count, settings, root, points, told
+    )
+    depth, narrow, least, greatest, bend, rounds, pins_used, blocker, side = told.tolist()
+    stretch, bend = (least, greatest), bend * fragment.clip.fps
+    named, reason = None, ""
+    if blocker >= 0:
+        named = place.named[int(blocker)]
+        reason = f"'{named}' is in the way by {100.0 * depth:.1f} cm"
+    elif side >= 0:
+        named = place.named[int(side)]
+        reason = f"'{named}' would be passed on the other side"
+    elif path is not None:
+        missed = path.finished(points, given).missed if given else ()
+        if missed:
+            reason = f"the pin in frame {missed[0].frame} contradicts the others"
+        elif not (path.limits if limits is None else limits).within(stretch, bend):
             reason = (
-                f"it would be stretched {stretch[0]:.2f} to {stretch[1]:.2f} times and bent by "
+                f"it would be stretched {least:.2f} to {greatest:.2f} times and bent by "
                 f"{np.degrees(bend):.0f} degrees a second"
             )
-    local = fragment.rooted(points)
-    x, y = local[:, 0], local[:, 1]
-    root = np.column_stack([
-        at.real + spin.real * x - spin.imag * y, at.imag + spin.imag * x + spin.real * y, start[2] + local[:, 2]
-    ])  # fmt: skip
-    return Squeezed(fragment, start, points, root, stretch, bend, depth, blocker, reason, narrow, rounds, pins)
+    if path is None:
+        points = fragment.track
+    return Squeezed(
+        fragment, start.pose, points, root, stretch, bend, depth, named, reason, narrow, int(rounds), int(pins_used)
+    )
 
 
 def _pull(fragment: Fragment, start: Pose, contact: Contact) -> Pin:

@@ -7,6 +7,7 @@ and the root stay as they are, and the head goes on looking ahead.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +15,7 @@ import scipy
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.deform import _squeeze_kernels
+from gaitway.deform import _depth_kernels
 from gaitway.deform.place import SqueezePlace
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.blending import ease
@@ -42,6 +43,11 @@ _SPREAD_S, _LEAD_S = 0.2, 0.25
 """Standard deviation of the spread over time, and time for which a weight is held before and after [s]."""
 _PER_METRE, _LEAST = 8.0, 0.2
 """Weight that is added for a depth [1/m], and at least."""
+OWN = 0.008
+"""Depth of arms in trunk and thighs that does not count [m]."""
+_OUT, _FARTHEST, _MIDDLE = 1.5, 0.3, 0.03
+"""Way out for a metre of depth in the own body, the farthest [m], and how far ahead of the hips a wrist counts as ahead
+altogether [m]."""
 _ENDS_S = 0.35
 """Time at both ends in which the body comes back to its own pose [s]."""
 _SIGN_S = 1.2
@@ -63,6 +69,8 @@ class Tucked:
     """Frame of that depth, or -1."""
     blocker: str | None
     """Name of what is in the way."""
+    own: float = 0.0
+    """How deep the arms lie in trunk and thighs [m]."""
 
 
 def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float = 0.006) -> Tucked:
@@ -82,16 +90,25 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
     can = all(f"{side}_{part}" in skeleton.roles for side in SIDES for part in ("shoulder", "elbow", "wrist"))
     best: Tucked | None = None
     stale = 0
+    ahead = np.zeros((frames, 2))
+    least = math.inf
+    bare = own_depths(clip)
     for _ in range(_ROUNDS):
         depths, which = body_depths(narrow, place, times, groups, tolerance)
-        worst = int(np.argmax(depths.max(axis=1)))
-        depth = float(depths[worst].max())
-        name = place.named[which[worst, int(np.argmax(depths[worst]))]] if depth > 0.0 else None
-        now = Tucked(narrow, arms, trunk, depth, worst if depth > 0.0 else -1, name)
-        stale = 0 if best is None or depth < 0.99 * best.depth else stale + 1
-        if best is None or depth < best.depth:
-            best = now
-        if depth == 0.0 or stale > _STALE or not can or (depths[:, CORE] > 0.0).any():
+        own = own_depths(narrow)
+        own = np.where(own > np.maximum(OWN, bare + 1e-6), own, 0.0)
+        depth, inside = float(depths.max()), float(own.max())
+        worst, name = -1, None
+        if depth > 0.0:
+            worst = int(np.argmax(depths.max(axis=1)))
+            name = place.named[which[worst, int(np.argmax(depths[worst]))]]
+        now = Tucked(narrow, arms, trunk, depth, worst, name, inside)
+        # what lies in others counts first, and then what lies in the own body
+        score = depth + _FARTHEST if depth > 0.0 else inside
+        stale = 0 if score < 0.99 * least else stale + 1
+        if score < least:
+            best, least = now, score
+        if score == 0.0 or stale > _STALE or not can or (depths[:, CORE] > 0.0).any():
             break
         hit = depths[:, [LEFT, RIGHT]]
         raw = np.where(hit > 0.0, np.minimum(np.maximum(raw, arms) + np.maximum(_PER_METRE * hit, _LEAST), 1.0), raw)
@@ -99,9 +116,11 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         sign = _signs(narrow, wide > 0.0, sign)
         more = np.minimum(np.maximum(turn, np.abs(trunk) / _TURN) + np.maximum(_PER_METRE * wide, _LEAST), 1.0)
         turn = np.where(wide > 0.0, more, turn)
+        ahead = np.where(own > 0.0, np.minimum(ahead + _OUT * own, _FARTHEST), ahead)
         arms = ends[:, None] * np.stack([_spread(raw[:, k], clip.fps) for k in range(2)], axis=1)
         trunk = ends * _TURN * _spread(turn, clip.fps) * _smooth_sign(sign, clip.fps)
-        narrow = _within_limits(clip, narrowed(clip, arms, trunk))
+        out = np.stack([_spread(ahead[:, k], clip.fps) for k in range(2)], axis=1)
+        narrow = _within_limits(clip, narrowed(clip, arms, trunk, out))
     assert best is not None
     return best
 
@@ -116,10 +135,26 @@ def body_depths(
     middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
     near = place.near(complex(*middle), float(np.hypot(*(flat - middle).T).max()) + 0.2)
     depths, which = np.zeros((len(clip), 4)), np.zeros((len(clip), 4), dtype=np.int64)
-    _squeeze_kernels.frame_depths(
+    _depth_kernels.frame_depths(
         axes, read_only(body.radii), place.solids, near, place.moves(times), groups, tolerance, depths, which
     )
     return depths, which
+
+
+def own_depths(clip: Clip) -> FloatArray:
+    """Return how deep forearms and hands lie in trunk and thighs in every frame [m]; (F, 2)."""
+    body = capsule_body(clip.skeleton)
+    sides, trunk = [], []
+    for name in body.names:
+        side, _, part = name.partition("_")
+        sides.append(SIDES.index(side) if side in SIDES and part in ("elbow", "hand") else -1)
+        trunk.append(int(name.startswith(("pelvis", "trunk", "chest")) or part == "hip"))
+    out = np.zeros((len(clip), 2))
+    _depth_kernels.own_depths(
+        read_only(body.segments(*clip.joint_transforms())), read_only(body.radii), np.array(sides, dtype=np.int64),
+        np.array(trunk, dtype=np.int64), out,
+    )  # fmt: skip
+    return out
 
 
 def capsule_groups(skeleton: Skeleton) -> IntArray:
@@ -132,8 +167,11 @@ def capsule_groups(skeleton: Skeleton) -> IntArray:
     return np.array(out, dtype=np.int64)
 
 
-def narrowed(clip: Clip, arms: FloatArray, trunk: FloatArray) -> Clip:
-    """Return a motion with its arms tucked by weights (F, 2) and its trunk turned by angles [rad] (F,)."""
+def narrowed(clip: Clip, arms: FloatArray, trunk: FloatArray, out: FloatArray | None = None) -> Clip:
+    """Return a motion with its arms tucked by weights (F, 2) and its trunk turned by angles [rad] (F,).
+
+    Tucked wrists are led away from the body by `out` [m] (F, 2): one ahead of the hips further ahead, the other back.
+    """
     local = np.array(clip.rotations)
     if np.any(trunk):
         _turn_trunk(clip, local, trunk)
@@ -154,6 +192,9 @@ def narrowed(clip: Clip, arms: FloatArray, trunk: FloatArray) -> Clip:
         own = left if side == "left" else -left
         chain = [roles[f"{side}_{part}"] for part in ("shoulder", "elbow", "wrist")]
         wrist = positions[:, chain[0]] + wanted[:, :1] * ahead + wanted[:, 1:2] * own + wanted[:, 2:] * up
+        if out is not None:
+            lead = np.sum((wrist - positions[:, roles["hips"]]) * ahead, axis=1)
+            wrist += (np.tanh(lead / _MIDDLE) * out[:, k])[:, None] * ahead
         pole = _ELBOW[0] * ahead + _ELBOW[1] * own + _ELBOW[2] * up
         _place_arm(clip.skeleton, positions, world, local, chain, wrist, pole, arms[:, k])
     return replace(turned, rotations=rotations.normalize(local))

@@ -94,6 +94,23 @@ def place(clip: Clip, pose: npt.ArrayLike, frame: int = 0) -> Clip:
     return move(clip, planar.compose(pose, planar.inverse(here)))
 
 
+def joined(*clips: Clip) -> Clip:
+    """Return clips in a row as one: each begins in the pose in which the one before it ends, and drops that frame."""
+    parts, at = [clips[0]], clips[0].planar_path()[-1]
+    for clip in clips[1:]:
+        moved = place(clip, at)
+        at = moved.planar_path()[-1]
+        parts.append(slice_frames(moved, 1))
+    contacts = [part.contacts for part in parts if part.contacts is not None]
+    return replace(
+        clips[0],
+        name="+".join(clip.name for clip in clips),
+        root_positions=np.concatenate([part.root_positions for part in parts]),
+        rotations=np.concatenate([part.rotations for part in parts]),
+        contacts=np.concatenate(contacts) if len(contacts) == len(parts) else None,
+    )
+
+
 def mirror(clip: Clip) -> Clip:
     """Mirror the clip at the X axis: left and right are exchanged, on the same skeleton.
 

@@ -27,6 +27,7 @@ PAPERS = {
     "lau-6": "Lau 2009, chapter 6: crowds of clips and of their variants",
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
+    "choi": "Choi, Kim, Hyun and Lee 2011: deformable motion",
     "shapiro": "Shapiro, Kallmann and Faloutsos 2007: motion correction",
     "juelich": "Juelich's archive: real people beside simulations of them",
 }

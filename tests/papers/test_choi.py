@@ -1,0 +1,52 @@
+"""Figure 9 of deformable motion: fields get denser, trees are compared, and claims are judged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaitway.papers.choi import (
+    RADII,
+    TreeRuns,
+    cylinder_field,
+    density,
+    figure_claims,
+    grown,
+    lazy_roadmap,
+    steered_walks,
+)
+from gaitway.world.exact import distance
+
+
+def runs(tried: float, found: int) -> TreeRuns:
+    return TreeRuns(np.full(4, tried), np.full(4, 9.0), found)
+
+
+def test_the_density_is_the_share_that_cylinders_cover() -> None:
+    world, random = cylinder_field(0.3, 5), np.random.default_rng(0)
+    points = random.uniform((1.2, 1.2), (8.4, 8.4), (4000, 2))
+    covered = float(np.mean(distance(world, points) < 0.0))
+    assert covered == pytest.approx(density(0.3), abs=0.03)
+    assert list(RADII) == sorted(RADII)
+
+
+def test_claims_of_figure_9_are_judged() -> None:
+    sparse = [(runs(90, 4), runs(80, 4))] * 3
+    good = [*sparse, (runs(900, 3), runs(150, 4)), (runs(3000, 0), runs(800, 4)), (runs(3000, 0), runs(3000, 0))]
+    assert [claim.holds for claim in figure_claims(good, judged=True)] == [True, True, True]
+    bad = [(runs(80, 4), runs(90, 4))] * 3 + [(runs(900, 1), runs(300, 1))]
+    assert [claim.holds for claim in figure_claims(bad, judged=True)] == [False, False, False]
+    assert all("claimed" in claim.note for claim in figure_claims(bad, judged=False))
+
+
+def test_trees_of_both_kinds_cross_a_sparse_field() -> None:
+    choices = steered_walks("person")
+    for deform in (False, True):
+        found = grown(choices, RADII[0], deform, 1, 0)
+        assert found.found == 1 and 5 < found.tried[0] < 500 and found.works
+
+
+def test_a_roadmap_with_few_nodes_says_that_nothing_is_joined() -> None:
+    roadmap, way = lazy_roadmap("person", 1, 8)
+    assert way is None and len(roadmap.nodes) == 8
+    assert all(edge.squeezed.fits for edge in roadmap.edges)
