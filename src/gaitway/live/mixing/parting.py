@@ -40,6 +40,8 @@ _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
+_LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
+"""Greatest speeds at which who waits leans away from others, and draws a swinging foot back [m/s]."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -158,7 +160,7 @@ class Parting(NamedTuple):
     moves: list[FloatArray]
     """How far roots were moved [m]; (N, 2) each."""
     held: list[BoolArray]
-    """Who has to wait in the pose that it had; (N,) each."""
+    """Who has to wait: in the pose that it had, but for what it gives way to others; (N,) each."""
 
 
 def part_throng(
@@ -169,10 +171,14 @@ def part_throng(
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
     pushed: Callable[[IntArray, FloatArray], FloatArray],
+    put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
+
+    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back.
+    Else two whose limbs are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
@@ -182,6 +188,7 @@ def part_throng(
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
         pushed: returns how far roots of some people are moved, given how far they should be (N, 2) [m].
+        put_back: lets bodies of some people be as they were a moment before.
         walls: edges of walls.
         dt: time of the step [s].
     """
@@ -226,7 +233,29 @@ def part_throng(
         known = at >= 0
         fixed[rows], bars[rows] = ~known, most
         to_roots[: len(at)][known], to_turns[: len(at)][known] = roots[at[known]], turns[at[known]]
-    held = waiting(shapes, shapes.posed(kinds, old), capsules, pairs, fixed, bars, walls)
+    past = shapes.posed(kinds, old)
+    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
+    if held.any():
+        who = np.concatenate([bodies.slots[held[rows]] for rows, bodies in zip(parts, throng, strict=True)])
+        put_back(who)
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        pairs = pairs[held[pairs].any(axis=1)]
+        for rows, bodies in zip(parts, throng, strict=True):
+            swinging[rows] = bodies.swings >= 0.0
+        pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
+        roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+        feet[~swinging] = 0.0
+        for rows, bodies, moves in zip(parts, throng, out, strict=True):
+            if len(bodies):
+                moves[held[rows]] = roots[rows][held[rows]]
+                bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        still = waiting(shapes, past, capsules, pairs, ~held, bars, walls)
+        if still.any():
+            put_back(np.concatenate([bodies.slots[still[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
+            for rows, moves in zip(parts, out, strict=True):
+                moves[still[rows]] = 0.0
+            shown()
     return Parting(out, [held[rows] for rows in parts])
 
 

@@ -17,7 +17,7 @@ from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.live.mixing.bodies import rows_in
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.48, 0.285)
+BODY = CrowdBody(0.48, 0.36)
 """Outline of people, with arms and a little room around the trunk."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
