@@ -28,6 +28,8 @@ LEG = ("hip", *LOWER_LEG)
 """Names of the capsules of a leg, after the side."""
 NEAR = 1.7
 """People whose roots are farther apart than this do not touch [m]."""
+_ROOM = 0.2
+"""How much farther apart than two bodies reach people may be who are compared, for steps and margins [m]."""
 MARGIN = 0.03
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
@@ -36,7 +38,7 @@ _LOOKS = 3
 """Number of times that limbs are looked at in a step."""
 _MOMENTS = 5
 """Number of moments from one frame to the next at which it is found out who has to wait."""
-_FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
+_FOOT_SPEED, _PRINT_SPEED = 1.5, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
@@ -204,7 +206,7 @@ def part_throng(
         fixed[rows], swings[rows] = False, bodies.swings
         prints[rows] = np.where((bodies.swings >= 0.0)[..., None], bodies.prints(), prints[rows])
     swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
-    pairs = pairs_of(capsules.places)
+    pairs = pairs_of(capsules.places, min(2.0 * float(capsules.extents.max(initial=0.0)) + _ROOM, NEAR))
     wish = print_pushes(prints, capsules.places, pairs, free, fixed, walls)
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
     for rows, bodies in zip(parts, throng, strict=True):
@@ -279,9 +281,9 @@ def waiting(
     moments = before.segments + shares * (now.segments - before.segments)
     gone = np.hypot(*(now.places - before.places).T)
     extents = np.maximum(before.extents, now.extents + gone)
-    for number, moment in ((0, 0), (1, _MOMENTS // 2), (1, _MOMENTS - 1)):
+    for moment, axes in enumerate(moments):
         kernels.depths_in_walls(
-            before.places, moments[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
+            before.places, axes, now.kinds, shapes.radii, extents, fixed, *edges, depths[min(moment, 1)]
         )
     kernels.who_waits(
         pairs, now.kinds, shapes.radii, shapes.quick, moments, before.places, extents, fixed, allowed, depths, held
@@ -297,11 +299,11 @@ def _joined(some: Sequence[Poses], more: Sequence[Poses]) -> list[Poses]:
     return [(np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])) for a, b in zip(some, more, strict=True)]
 
 
-def pairs_of(places: FloatArray) -> IntArray:
-    """Return who is near whom, in a fixed order; (P, 2)."""
+def pairs_of(places: FloatArray, near: float = NEAR) -> IntArray:
+    """Return who is nearer to whom than a distance [m], in a fixed order; (P, 2)."""
     if len(places) < 2:
         return np.empty((0, 2), np.int64)
-    pairs = scipy.spatial.cKDTree(places).query_pairs(NEAR, output_type="ndarray").astype(np.int64)
+    pairs = scipy.spatial.cKDTree(places).query_pairs(near, output_type="ndarray").astype(np.int64)
     pairs.sort(axis=1)
     return np.ascontiguousarray(pairs[np.lexsort(pairs.T[::-1])])
 
@@ -356,7 +358,7 @@ def _pushes(
     roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
     apart = np.zeros((count, 3, 2))
     kernels.part_bodies(
-        pairs, places, segments, kinds, trunks, legs, extents, np.ascontiguousarray(swings), fixed, fresh, margin,
+        pairs, places, segments, kinds, trunks, legs, np.ascontiguousarray(swings), fixed, fresh, margin,
         roots, feet, depths,
     )  # fmt: skip
     kernels.part_from_walls(
