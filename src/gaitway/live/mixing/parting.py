@@ -169,6 +169,7 @@ def part_throng(
     throng: Sequence[ThrongBodies],
     before: Sequence[tuple[IntArray, Poses]],
     allowed: Sequence[FloatArray],
+    leans: Sequence[FloatArray],
     first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
@@ -179,13 +180,14 @@ def part_throng(
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
-    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back.
-    Else two whose limbs are in one another's way would wait for ever.
+    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back. Who
+    waits for long tries one way after another. Else two whose limbs are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
         before: what was shown of them, or of some of them, a moment before: numbers in the engine, and poses.
         allowed: how deep each may be in others without having to wait [m]; (N,) by skeleton.
+        leans: by how much the ways in which they give way are turned, if they have to wait [rad]; (N,) by skeleton.
         first: what is shown of them, and behind them of others who cannot be moved, by skeleton.
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
@@ -245,7 +247,11 @@ def part_throng(
         for rows, bodies in zip(parts, throng, strict=True):
             swinging[rows] = bodies.swings >= 0.0
         pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
-        roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+        angles = np.zeros(len(kinds))
+        for rows, turned in zip(parts, leans, strict=True):
+            angles[rows] = turned
+        roots = bounded(_turned(pushes.roots, angles), _LEAN_SPEED * dt)
+        feet = bounded(_turned(pushes.feet, angles[:, None]), _DRAW_SPEED * dt)
         feet[~swinging] = 0.0
         for rows, bodies, moves in zip(parts, throng, out, strict=True):
             if len(bodies):
@@ -370,6 +376,13 @@ def _pushes(
     roots += 0.5 * np.where(swings[..., None], 0.0, apart[:, 1:]).sum(axis=1)
     roots[fixed], feet[fixed] = 0.0, 0.0
     return Pushes(roots=roots, feet=feet, depths=depths - margin)
+
+
+def _turned(moves: FloatArray, angles: FloatArray) -> FloatArray:
+    """Return moves (..., 2), turned by angles (...) [rad]."""
+    cosine, sine = np.cos(angles), np.sin(angles)
+    x, y = moves[..., 0], moves[..., 1]
+    return np.stack([cosine * x - sine * y, sine * x + cosine * y], axis=-1)
 
 
 def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:
