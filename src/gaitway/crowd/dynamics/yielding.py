@@ -78,9 +78,7 @@ def ways_ahead(
     return np.asarray(way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None])
 
 
-def who_yields(
-    rows: IntArray, places: FloatArray, ways: FloatArray, since: FloatArray, narrow: BoolArray
-) -> Yielding:
+def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: FloatArray, narrow: BoolArray) -> Yielding:
     """Return who steps back, among people who get on no more.
 
     Somebody at a narrow place must face somebody who goes against it: in a wide opening streams pass one another if

@@ -568,9 +568,7 @@ def who_waits(
         x, y = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
         if (fixed[i] and fixed[j]) or _far_apart(reaches, i, j, x, y, 0.0):
             continue
-        many, many_others = _facing(
-            moments[last, i], moments[last, j], reach[i], reach[j], x, y, 0.0, rows, other_rows
-        )
+        many, many_others = _facing(moments[last, i], moments[last, j], reach[i], reach[j], x, y, 0.0, rows, other_rows)
         if many > 0 and _may_meet(
             moments[last, i], moments[last, j], reach[i], reach[j], rows, many, other_rows, many_others
         ):

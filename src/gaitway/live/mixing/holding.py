@@ -60,9 +60,7 @@ class LastMoment:
         self._numbers = numbers.copy()
         self._places = None if simulation is None else simulation.places_of_all()
 
-    def put_bodies_back(
-        self, slots: IntArray, throng: Sequence[ThrongBodies], blends: Sequence[HandOvers]
-    ) -> None:
+    def put_bodies_back(self, slots: IntArray, throng: Sequence[ThrongBodies], blends: Sequence[HandOvers]) -> None:
         """Let bodies of some people (N,) be as they were; `throng` and `blends` are by skeleton."""
         for bodies, blend, then, handed in zip(throng, blends, self._bodies, self._blends, strict=True):
             own = slots[np.isin(slots, bodies.slots)]

@@ -240,31 +240,72 @@ def part_throng(
     past = shapes.posed(kinds, old)
     held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
     if held.any():
-        who = np.concatenate([bodies.slots[held[rows]] for rows, bodies in zip(parts, throng, strict=True)])
-        put_back(who)
-        shapes.pose_again(capsules, _joined(shown(), others), held)
-        pairs = pairs[held[pairs].any(axis=1)]
-        for rows, bodies in zip(parts, throng, strict=True):
-            swinging[rows] = bodies.swings >= 0.0
-        pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
-        angles = np.zeros(len(kinds))
-        for rows, turned in zip(parts, leans, strict=True):
-            angles[rows] = turned
-        roots = bounded(_turned(pushes.roots, angles), _LEAN_SPEED * dt)
-        feet = bounded(_turned(pushes.feet, angles[:, None]), _DRAW_SPEED * dt)
-        feet[~swinging] = 0.0
-        for rows, bodies, moves in zip(parts, throng, out, strict=True):
-            if len(bodies):
-                moves[held[rows]] = roots[rows][held[rows]]
-                bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
-        shapes.pose_again(capsules, _joined(shown(), others), held)
-        still = waiting(shapes, past, capsules, pairs, ~held, bars, walls)
-        if still.any():
-            put_back(np.concatenate([bodies.slots[still[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
-            for rows, moves in zip(parts, out, strict=True):
-                moves[still[rows]] = 0.0
-            shown()
+        _give_way(
+            shapes, throng, parts, past, capsules, pairs, held, bars, leans, out, shown, others, put_back, walls, dt
+        )
     return Parting(out, [held[rows] for rows in parts])
+
+
+def _give_way(
+    shapes: BodyShapes, throng: Sequence[ThrongBodies], parts: Sequence[slice], past: BodyCapsules, now: BodyCapsules,
+    pairs: IntArray, held: BoolArray, allowed: FloatArray, leans: Sequence[FloatArray], moves: Sequence[FloatArray],
+    shown: Callable[[], list[Poses]], others: Sequence[Poses], put_back: Callable[[IntArray], None], walls: WallHash,
+    dt: float,
+) -> None:  # fmt: skip
+    """Put those back who have to wait, and let them lean and draw a foot away from others, as far as that is free.
+
+    Args:
+        shapes: kinds of bodies.
+        throng: bodies, by skeleton.
+        parts: their rows among all people, by skeleton.
+        past: all people a moment before.
+        now: all people as they were to be now; changed.
+        pairs: who is near whom; (P, 2).
+        held: who has to wait; (N,).
+        allowed: depth that matters to nobody [m]; (N,).
+        leans: see `part_throng`.
+        moves: how far roots are moved, by skeleton [m]; those of who waits are changed.
+        shown: see `part_throng`.
+        others: see `part_throng`.
+        put_back: see `part_throng`.
+        walls: edges of walls.
+        dt: time of the step [s].
+    """
+
+    def return_to_past(who: BoolArray) -> None:
+        put_back(np.concatenate([bodies.slots[who[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
+
+    return_to_past(held)
+    shapes.pose_again(now, _joined(shown(), others), held)
+    pairs = pairs[held[pairs].any(axis=1)]
+    beside = held.copy()
+    beside[pairs] = True
+    some, pairs = np.flatnonzero(beside), (np.cumsum(beside) - 1)[pairs]
+    waits, swinging, angles = held[some], np.zeros((len(held), 2), np.bool_), np.zeros(len(held))
+    for rows, bodies, turned in zip(parts, throng, leans, strict=True):
+        swinging[rows], angles[rows] = bodies.swings >= 0.0, turned
+    pushes = body_pushes(shapes, _rows_of(now, some), pairs, swinging[some], ~waits, walls, waits)
+    roots, feet = np.zeros((len(held), 2)), np.zeros((len(held), 2, 2))
+    roots[some] = bounded(_turned(pushes.roots, angles[some]), _LEAN_SPEED * dt)
+    feet[some] = bounded(_turned(pushes.feet, angles[some, None]), _DRAW_SPEED * dt)
+    feet[~swinging] = 0.0
+    for rows, bodies, own in zip(parts, throng, moves, strict=True):
+        if len(bodies):
+            own[held[rows]] = roots[rows][held[rows]]
+            bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
+    shapes.pose_again(now, _joined(shown(), others), held)
+    still = np.zeros(len(held), np.bool_)
+    still[some] = waiting(shapes, _rows_of(past, some), _rows_of(now, some), pairs, ~waits, allowed[some], walls)
+    if still.any():
+        return_to_past(still)
+        for rows, own in zip(parts, moves, strict=True):
+            own[still[rows]] = 0.0
+        shown()
+
+
+def _rows_of(bodies: BodyCapsules, rows: IntArray) -> BodyCapsules:
+    """Return some of the bodies."""
+    return BodyCapsules(*(some[rows] for some in bodies))
 
 
 def waiting(

@@ -35,7 +35,7 @@ _YIELD_AFTER = 3.0
 """Time without progress after which people of one side of a narrow place step back [s]."""
 MANY = 1500
 """Least number of people from which on several threads are worth it."""
-_HELD_BACK = 0.1
+_HELD_BACK = 0.02
 """Greatest change of a velocity by somebody who is in the way, in a step [m/s]."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
