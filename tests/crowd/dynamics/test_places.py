@@ -106,17 +106,3 @@ def test_ten_thousand_goals_take_no_fields_and_get_nobody_lost() -> None:
     assert depths.max() < 0.05
     assert 0.05 < crowd.arrived.mean() < 1.0
     assert len(crowd.router._fields) == 0
-
-
-@pytest.mark.parametrize("room", [0.0, 0.1])
-def test_people_keep_the_room_from_walls_that_is_asked_for(room: float) -> None:
-    walls = Walls.of_segments([[4.0, 0.0, 4.0, 1.6], [4.0, 2.5, 4.0, 4.0]], (0.0, 0.0, 8.0, 4.0))
-    crowd = CrowdSimulation(walls, CrowdOptions(wall_room=room, threads=1))
-    crowd.add([[2.0, 0.6], [2.0, 3.4], [3.0, 1.0]], (7.0, 0.0, 8.0, 4.0))
-    least = np.inf
-    while not crowd.arrived.all() and crowd.time < 20.0:
-        crowd.step(0.05)
-        if crowd.present.any():
-            least = min(least, float(crowd.wall_gaps()[crowd.present].min()))
-    assert crowd.arrived.all()
-    assert room - 0.01 < least < room + 0.08  # no farther than needed: the ways lead around the corners of the gate

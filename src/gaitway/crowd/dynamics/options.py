@@ -92,8 +92,6 @@ class CrowdOptions:
     yield_after: float = 0.0
     """Time without progress after which people of one side of a narrow place step back for those of the other [s]; 0
     for never."""
-    wall_room: float = 0.0
-    """Distance that outlines keep from walls [m], for bodies whose limbs reach beyond their outlines."""
     at_goal: AtGoal = "leave"
     """What people do at their goals: leave the simulation, or stand there in the way of others."""
     stuck_after: float = 5.0
@@ -130,7 +128,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "trunk_rate": (0.1, 10.0),
     "agility": (0.0, 50.0),
     "yield_after": (0.0, 600.0),
-    "wall_room": (0.0, 0.5),
     "stuck_after": (0.5, 600.0),
 }
 assert set(_RANGES) <= {entry.name for entry in fields(CrowdOptions)}

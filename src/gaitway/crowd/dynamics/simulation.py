@@ -139,10 +139,9 @@ class CrowdSimulation:
         self._world = place if isinstance(place, World) else None
         self.walls = Walls.of(place) if isinstance(place, World) else place
         body = self.options.body
-        self.router = CrowdRouter(self.walls, body.radius + max(self.options.wall_room, 0.03))
+        self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
-        self._hash = self._hash_of(self._edges, self.options.wall_room)
-        self._solid = self._hash_of(self._edges, 0.0) if self.options.wall_room > 0.0 else self._hash
+        self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
         if len(here):
@@ -443,10 +442,7 @@ class CrowdSimulation:
         if math.floor((self.time + dt) / yielding.LOOK_EVERY) > math.floor(self.time / yielding.LOOK_EVERY):
             late = held[self.time - self._mark_times[held] > self.options.yield_after]
             late = late[self._yields[late, 0] <= self.time]
-            narrow = self.walls.depths(self._positions[late]) < yielding.NARROW
-            found = yielding.who_yields(
-                late, self._positions[late], self._ways_ahead(late), self._mark_times[late], narrow
-            )
+            found = yielding.who_yields(late, self._positions[late], self._ways_ahead(late), self._mark_times[late])
             self._yields[found.rows] = np.column_stack([self.time + found.seconds, found.centers, found.lines])
             waits = held[self._yields[held, 0] <= self.time]
             if len(waits) and (self._yields[:, 0] > self.time).any():
@@ -455,9 +451,7 @@ class CrowdSimulation:
                 ways[back] = self._ways_ahead(np.flatnonzero(back))
                 blockers = self._blockers[waits]
                 more = yielding.who_follows(waits, self._ways_ahead(waits), blockers, back, ways)
-                knots = self._yields[self._blockers[more]]
-                near = np.hypot(*(self._positions[more] - knots[:, 1:3]).T) < yielding.KNOT
-                self._yields[more[near]] = knots[near]
+                self._yields[more] = self._yields[self._blockers[more]]
         rows = np.flatnonzero((self._yields[:, 0] > self.time) & (self._modes == WALK) & self._present)
         if len(rows):
             centers, lines = self._yields[rows, 1:3], self._yields[rows, 3:]
@@ -495,7 +489,7 @@ class CrowdSimulation:
             rows.people,
             rows.rest,
         )
-        walls, shape = self._walls_now(self.options.wall_room), np.array(self._hash.shape)
+        walls, shape = self._walls_now(), np.array(self._hash.shape)
         parameters = self._parameters(dt)
         _people_kernels.sum_flow(rows.people, self._starts, rows.flow)
         _avoidance_kernels.choose_velocities(
@@ -576,17 +570,13 @@ class CrowdSimulation:
         pushed = 2.0 * self.options.sweeps * _contact_kernels.FARTHEST_PUSH
         return 2.0 * (self.options.body.reach + fastest * dt + pushed) + _contact_kernels.SLOP
 
-    def _walls_now(self, room: float) -> WallHash:
-        """Return the walls, thicker by the room that people keep from them or by 0 [m], with movers where they are."""
+    def _walls_now(self) -> WallHash:
+        """Return the walls, with the movers of the world where they are now."""
         if self._world is None or not self._world.movers:
-            return self._hash if room > 0.0 else self._solid
+            return self._hash
         moving = edges_of(mover_outlines(self._world, self.time))
-        return self._hash_of(np.concatenate([self._edges, moving]), room)
-
-    def _hash_of(self, edges: FloatArray, room: float) -> WallHash:
-        """Return edges by cell, thicker by a length [m]."""
-        thick = edges + np.array([0.0, 0.0, 0.0, 0.0, 0.0, room])
-        return WallHash.of(thick, self.walls.bounds, self.options.body.reach + _avoidance_kernels.WALL_SIGHT)
+        reach = self.options.body.reach + _avoidance_kernels.WALL_SIGHT
+        return WallHash.of(np.concatenate([self._edges, moving]), self.walls.bounds, reach)
 
     def _sorted(self, active: IntArray) -> IntArray:
         order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)

@@ -17,10 +17,6 @@ from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, SmallInts
 
 LOOK_EVERY = 0.5
 """Time between two looks for knots [s]."""
-NARROW = 0.6
-"""Who is nearer to a wall than this is at a narrow place, if others come towards it [m]."""
-KNOT = 2.5
-"""Those who are so near to whoever goes first are part of its knot [m]."""
 _BESIDE = 0.95
 """People who get on no more belong to one knot if they are this near [m]."""
 _AHEAD = 2.5
@@ -78,18 +74,14 @@ def ways_ahead(
     return np.asarray(way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None])
 
 
-def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: FloatArray, narrow: BoolArray) -> Yielding:
+def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: FloatArray) -> Yielding:
     """Return who steps back, among people who get on no more.
-
-    Somebody at a narrow place must face somebody who goes against it: in a wide opening streams pass one another if
-    they are let alone, and a crowd that steps back as one only holds up all the others.
 
     Args:
         rows: their numbers, rising; (N,).
         places: where they are [m]; (N, 2).
         ways: which way they want to go, see `ways_ahead`; (N, 2).
         since: time of their last progress [s]; (N,).
-        narrow: who is nearer to a wall than `NARROW`; (N,).
     """
     count = len(rows)
     found: list[tuple[IntArray, int, float]] = []
@@ -98,12 +90,10 @@ def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: Floa
         graph = scipy.sparse.coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
         labels = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
         against = (ways[pairs[:, 0]] * ways[pairs[:, 1]]).sum(axis=1) < _AGAINST
-        against &= narrow[pairs].any(axis=1)
         for label in np.unique(labels[pairs[against, 0]]).tolist():
             own = np.flatnonzero(labels == label)
             facing = np.unique(pairs[against & (labels[pairs[:, 0]] == label)])
             first = int(facing[np.lexsort((rows[facing], since[facing]))[0]])
-            own = own[np.hypot(*(places[own] - places[first]).T) < KNOT]
             along = ways[own] @ ways[first]
             back = own[along < _AGAINST]
             found.append((back, first, min(_BACK_S + _PER_PERSON * int((along > _WITH).sum()), _LONGEST)))

@@ -17,25 +17,20 @@ from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.live.mixing.bodies import rows_in
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.48, 0.285)
-"""Outline of people, with arms and a little room around the trunk."""
-_WALL_ROOM = 0.075
-"""Distance that outlines keep from walls [m]. Two people who pass one another in a gate of 0.7 m would have no room for
-their legs there, and get stuck; so that one after the other goes through it."""
+BODY = CrowdBody(0.48, 0.36)
+"""Outline of people, with arms, and so deep that two do not try to pass one another in a gate of 0.7 m: their legs would
+have no room there, and both would wait for ever."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
 """Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
-_HEADWAY = 0.3
-"""Time gap to whoever walks in front [s]. Bodies that wait for one another leave gaps by themselves; with a longer one
-opposite streams come to a halt."""
 _AGILITY = 2.0
 """Greatest acceleration of people [m/s2]. Bodies have to follow."""
 _YIELD_AFTER = 3.0
 """Time without progress after which people of one side of a narrow place step back [s]."""
 MANY = 1500
 """Least number of people from which on several threads are worth it."""
-_HELD_BACK = 0.02
+_HELD_BACK = 0.1
 """Greatest change of a velocity by somebody who is in the way, in a step [m/s]."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
@@ -64,8 +59,6 @@ class LiveSimulation(CrowdSimulation):
                 trunk_rate=_TRUNK_RATE,
                 agility=_AGILITY,
                 yield_after=_YIELD_AFTER,
-                wall_room=_WALL_ROOM,
-                headway=_HEADWAY,
             ),
             seed,
         )
@@ -189,7 +182,7 @@ class LiveSimulation(CrowdSimulation):
 
     def walls_now(self) -> WallHash:
         """Return the edges of walls, with movers where they are now."""
-        return self._walls_now(0.0)
+        return self._walls_now()
 
     def let_walk(
         self, rows: IntArray, velocities: FloatArray, goals: FloatArray, reaches: FloatArray, there: BoolArray
