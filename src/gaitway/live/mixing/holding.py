@@ -22,8 +22,6 @@ BAR = 0.003
 frames, too."""
 _PATIENCE = 0.5
 """Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
-_TRY = 0.1
-"""Time for which somebody who waits tries one way to give way [s]."""
 _RELAX, _JAMMED = 0.05, 0.005
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
 _FORGET = 1.0
@@ -87,12 +85,6 @@ class LastMoment:
 def allowed_depths(waited: FloatArray) -> FloatArray:
     """Return how deep people may be in others [m], who have waited for so long [s]; (N,)."""
     return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED))
-
-
-def leans(waited: FloatArray) -> FloatArray:
-    """Return by how much the ways are turned in which people give way [rad], who have waited for so long [s]; (N,)."""
-    tries = np.floor(np.maximum(waited - _PATIENCE, 0.0) / _TRY + 1e-6)
-    return np.asarray(tries * (np.pi * (3.0 - np.sqrt(5.0))))  # the golden angle: no way is tried twice
 
 
 def waited_on(waited: FloatArray, held: BoolArray, dt: float) -> FloatArray:

@@ -24,7 +24,7 @@ from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
 from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, leans, paces_on, waited_on
+from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, paces_on, waited_on
 from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
 from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
@@ -219,8 +219,7 @@ class LiveMixture:
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
             own.follow(simulation.positions, headings, _WARM, headings, np.ones(count), 1)
             part_throng(
-                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [headings],
-                [(own.roots, own.turns)],
+                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [(own.roots, own.turns)],
                 lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
                 [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, lambda slots: None,
                 simulation.walls_now(), _WARM,
@@ -724,8 +723,7 @@ class LiveMixture:
         numbers = self._numbers
         allowed = [allowed_depths(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
         moves, held = part_throng(
-            self._bodies, before.shown, allowed, [leans(numbers[bodies.slots, _WAITED]) for bodies in self._bodies],
-            first, shown, others,
+            self._bodies, before.shown, allowed, first, shown, others,
             lambda who, wishes: self._pushed(who, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
         )  # fmt: skip

@@ -38,7 +38,7 @@ _LOOKS = 3
 """Number of times that limbs are looked at in a step."""
 _MOMENTS = 5
 """Number of moments from one frame to the next at which it is found out who has to wait."""
-_FOOT_SPEED, _PRINT_SPEED = 1.5, 4.0
+_FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
@@ -169,7 +169,6 @@ def part_throng(
     throng: Sequence[ThrongBodies],
     before: Sequence[tuple[IntArray, Poses]],
     allowed: Sequence[FloatArray],
-    leans: Sequence[FloatArray],
     first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
@@ -180,14 +179,13 @@ def part_throng(
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
-    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back. Who
-    waits for long tries one way after another. Else two whose limbs are in one another's way would wait for ever.
+    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back.
+    Else two whose limbs are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
         before: what was shown of them, or of some of them, a moment before: numbers in the engine, and poses.
         allowed: how deep each may be in others without having to wait [m]; (N,) by skeleton.
-        leans: by how much the ways in which they give way are turned, if they have to wait [rad]; (N,) by skeleton.
         first: what is shown of them, and behind them of others who cannot be moved, by skeleton.
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
@@ -240,72 +238,27 @@ def part_throng(
     past = shapes.posed(kinds, old)
     held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
     if held.any():
-        _give_way(
-            shapes, throng, parts, past, capsules, pairs, held, bars, leans, out, shown, others, put_back, walls, dt
-        )
+        who = np.concatenate([bodies.slots[held[rows]] for rows, bodies in zip(parts, throng, strict=True)])
+        put_back(who)
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        pairs = pairs[held[pairs].any(axis=1)]
+        for rows, bodies in zip(parts, throng, strict=True):
+            swinging[rows] = bodies.swings >= 0.0
+        pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
+        roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+        feet[~swinging] = 0.0
+        for rows, bodies, moves in zip(parts, throng, out, strict=True):
+            if len(bodies):
+                moves[held[rows]] = roots[rows][held[rows]]
+                bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        still = waiting(shapes, past, capsules, pairs, ~held, bars, walls)
+        if still.any():
+            put_back(np.concatenate([bodies.slots[still[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
+            for rows, moves in zip(parts, out, strict=True):
+                moves[still[rows]] = 0.0
+            shown()
     return Parting(out, [held[rows] for rows in parts])
-
-
-def _give_way(
-    shapes: BodyShapes, throng: Sequence[ThrongBodies], parts: Sequence[slice], past: BodyCapsules, now: BodyCapsules,
-    pairs: IntArray, held: BoolArray, allowed: FloatArray, leans: Sequence[FloatArray], moves: Sequence[FloatArray],
-    shown: Callable[[], list[Poses]], others: Sequence[Poses], put_back: Callable[[IntArray], None], walls: WallHash,
-    dt: float,
-) -> None:  # fmt: skip
-    """Put those back who have to wait, and let them lean and draw a foot away from others, as far as that is free.
-
-    Args:
-        shapes: kinds of bodies.
-        throng: bodies, by skeleton.
-        parts: their rows among all people, by skeleton.
-        past: all people a moment before.
-        now: all people as they were to be now; changed.
-        pairs: who is near whom; (P, 2).
-        held: who has to wait; (N,).
-        allowed: depth that matters to nobody [m]; (N,).
-        leans: see `part_throng`.
-        moves: how far roots are moved, by skeleton [m]; those of who waits are changed.
-        shown: see `part_throng`.
-        others: see `part_throng`.
-        put_back: see `part_throng`.
-        walls: edges of walls.
-        dt: time of the step [s].
-    """
-
-    def return_to_past(who: BoolArray) -> None:
-        put_back(np.concatenate([bodies.slots[who[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
-
-    return_to_past(held)
-    shapes.pose_again(now, _joined(shown(), others), held)
-    pairs = pairs[held[pairs].any(axis=1)]
-    beside = held.copy()
-    beside[pairs] = True
-    some, pairs = np.flatnonzero(beside), (np.cumsum(beside) - 1)[pairs]
-    waits, swinging, angles = held[some], np.zeros((len(held), 2), np.bool_), np.zeros(len(held))
-    for rows, bodies, turned in zip(parts, throng, leans, strict=True):
-        swinging[rows], angles[rows] = bodies.swings >= 0.0, turned
-    pushes = body_pushes(shapes, _rows_of(now, some), pairs, swinging[some], ~waits, walls, waits)
-    roots, feet = np.zeros((len(held), 2)), np.zeros((len(held), 2, 2))
-    roots[some] = bounded(_turned(pushes.roots, angles[some]), _LEAN_SPEED * dt)
-    feet[some] = bounded(_turned(pushes.feet, angles[some, None]), _DRAW_SPEED * dt)
-    feet[~swinging] = 0.0
-    for rows, bodies, own in zip(parts, throng, moves, strict=True):
-        if len(bodies):
-            own[held[rows]] = roots[rows][held[rows]]
-            bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
-    shapes.pose_again(now, _joined(shown(), others), held)
-    still = np.zeros(len(held), np.bool_)
-    still[some] = waiting(shapes, _rows_of(past, some), _rows_of(now, some), pairs, ~waits, allowed[some], walls)
-    if still.any():
-        return_to_past(still)
-        for rows, own in zip(parts, moves, strict=True):
-            own[still[rows]] = 0.0
-        shown()
-
-
-def _rows_of(bodies: BodyCapsules, rows: IntArray) -> BodyCapsules:
-    """Return some of the bodies."""
-    return BodyCapsules(*(some[rows] for some in bodies))
 
 
 def waiting(
@@ -328,9 +281,9 @@ def waiting(
     moments = before.segments + shares * (now.segments - before.segments)
     gone = np.hypot(*(now.places - before.places).T)
     extents = np.maximum(before.extents, now.extents + gone)
-    for moment, axes in enumerate(moments):
+    for number, moment in ((0, 0), (1, _MOMENTS // 2), (1, _MOMENTS - 1)):
         kernels.depths_in_walls(
-            before.places, axes, now.kinds, shapes.radii, extents, fixed, *edges, depths[min(moment, 1)]
+            before.places, moments[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
         )
     kernels.who_waits(
         pairs, now.kinds, shapes.radii, shapes.quick, moments, before.places, extents, fixed, allowed, depths, held
@@ -417,13 +370,6 @@ def _pushes(
     roots += 0.5 * np.where(swings[..., None], 0.0, apart[:, 1:]).sum(axis=1)
     roots[fixed], feet[fixed] = 0.0, 0.0
     return Pushes(roots=roots, feet=feet, depths=depths - margin)
-
-
-def _turned(moves: FloatArray, angles: FloatArray) -> FloatArray:
-    """Return moves (..., 2), turned by angles (...) [rad]."""
-    cosine, sine = np.cos(angles), np.sin(angles)
-    x, y = moves[..., 0], moves[..., 1]
-    return np.stack([cosine * x - sine * y, sine * x + cosine * y], axis=-1)
 
 
 def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:
