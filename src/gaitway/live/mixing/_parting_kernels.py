@@ -71,7 +71,7 @@ def _reach(reaches: FloatArray, i: int, x: float, y: float) -> float:
 def _far_apart(reaches: FloatArray, i: int, j: int, x: float, y: float, margin: float) -> bool:
     """Return whether two bodies are farther apart than a margin for sure; x, y is the way from the second's root."""
     far = x * x + y * y
-    return far > _reach(reaches, i, -x, -y) + _reach(reaches, j, x, y) + (margin + _FAINT) * np.sqrt(far)
+    return bool(far > _reach(reaches, i, -x, -y) + _reach(reaches, j, x, y) + (margin + _FAINT) * np.sqrt(far))
 
 
 @kernel(inner=True, shared=True)
