@@ -21,6 +21,7 @@ from gaitway.live.mixing.parting import (
     body_pushes,
     bounded,
     pairs_of,
+    part_throng,
     print_pushes,
     waiting,
 )
@@ -171,7 +172,7 @@ def test_part_bodies_is_the_same_in_either_order() -> None:
     for pairs in ([[0, 1]], [[1, 0]]):
         roots, feet, depths = np.zeros((2, 2)), np.zeros((2, 2, 2)), np.zeros(2)
         kernels.part_bodies(
-            np.array(pairs), found.places, found.segments, found.kinds, shapes.trunks, shapes.legs, found.extents,
+            np.array(pairs), found.places, found.segments, found.kinds, shapes.trunks, shapes.legs,
             np.zeros((2, 2), bool), np.zeros(2, bool), np.ones(2, bool), MARGIN, roots, feet, depths,
         )  # fmt: skip
         out.append(roots)
@@ -214,6 +215,35 @@ def test_more_is_allowed_only_to_those_who_waited_long_and_feet_slow_down() -> N
     for _ in range(300):
         waited = waited_on(waited, held, 1.0 / 30.0)
     assert waited == pytest.approx([10.0, 0.0])
-    assert allowed_depths(waited)[1] == BAR and 0.02 < allowed_depths(waited)[0] < 0.2
+    assert allowed_depths(waited)[1] == BAR and BAR < allowed_depths(waited)[0] < 0.01
     assert allowed_depths(np.array([0.5]))[0] == BAR
     assert paces_on(np.array([1.0, 0.5, 0.126]), np.array([True, False, True])).tolist() == [0.5, 0.7, 0.125]
+
+
+def test_who_has_to_wait_gives_way_but_never_gets_deeper_into_anybody() -> None:
+    """Somebody steps towards one who cannot move: it is put back, and leans away."""
+    bodies, other = _people([(0.0, 0.0)], [0.0]), _people([(0.0, 0.35)], [0.0])
+    shapes, found = _capsules(other)
+    far = 0.35
+    while True:  # as near as the margin and a little more
+        bodies = _people([(0.0, 0.35 - far)], [0.0])
+        if _gap(shapes, _capsules(bodies)[1], found) > 0.005:
+            break
+        far += 0.005
+    then = (bodies.slots.copy(), (bodies.roots.copy(), bodies.turns.copy()))
+    saved, start = bodies.state(), bodies.roots[0, 1]
+    bodies.push(np.array([[0.0, 0.08]]), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+    moves, held = part_throng(
+        [bodies], [then], [np.array([BAR])], [(bodies.roots, bodies.turns)],
+        lambda: [(bodies.roots, bodies.turns)], [(other.roots, other.turns)], lambda slots, wishes: np.zeros((1, 2)),
+        lambda slots: bodies.put_back(saved, slots), OPEN_WALLS, 1.0 / 30.0,
+    )  # fmt: skip
+    assert held[0].tolist() == [True]
+    assert bodies.roots[0, 1] - start == pytest.approx(moves[0][0, 1])
+    assert moves[0][0, 1] < -0.001
+    assert _gap(shapes, _capsules(bodies)[1], found) > 0.005 - BAR
+
+
+def _gap(shapes: BodyShapes, one: BodyCapsules, other: BodyCapsules) -> float:
+    """Distance between two bodies along the ground, at most the margin."""
+    return MARGIN - _plain_depth(one.segments[0], other.segments[0], shapes.radii[0])

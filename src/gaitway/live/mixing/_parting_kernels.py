@@ -14,29 +14,149 @@ _SWEEPS = 64
 """Most sweeps in which it is found out who has to wait."""
 _EASE = 2e-4
 """Depth by which bodies that are in one another already may go deeper in a step, for rounding [m]."""
+_FAINT = 1e-6
+"""Length that is added where capsules are left out that are too far away, for rounding [m]."""
 _WRONG = 0.25
 """Limbs deeper behind a wall than this are pushed no farther at once [m]."""
 
+Spans = tuple[IntArray, FloatArray]
+"""Capsules (C,), and a box for each: least and greatest distance along a line, across it, and height [m]; (C, 6)."""
+
 
 @kernel(inner=True, shared=True)
-def _fill_balls(segments: SingleArray, bodies: IntArray, radii: FloatArray, balls: FloatArray) -> None:
-    """Find balls around all capsules, a negative radius for those that do not count: x, y, z, radius [m]; (N, C, 4)."""
-    for i in range(len(bodies)):
+def _fill_reaches(
+    segments: SingleArray, bodies: IntArray, radii: FloatArray, places: FloatArray, reaches: FloatArray
+) -> None:
+    """Find how far bodies reach from their roots to eight sides, from +X on counter-clockwise.
+
+    Args:
+        segments: axes of capsules [m]; (N, C, 2, 3).
+        bodies: row of `radii` of each; (N,).
+        radii: radii, 0 for capsules that do not count [m]; (B, C).
+        places: where roots are [m]; (N, 2).
+        reaches: receives how far they reach [m]; (N, 8).
+    """
+    for i in range(len(places)):
+        for k in range(8):
+            reaches[i, k] = 0.0
         for c in range(radii.shape[1]):
             own = radii[bodies[i], c]
-            x, y, z = float(segments[i, c, 0, 0]), float(segments[i, c, 0, 1]), float(segments[i, c, 0, 2])
-            dx = 0.5 * (float(segments[i, c, 1, 0]) - x)
-            dy = 0.5 * (float(segments[i, c, 1, 1]) - y)
-            dz = 0.5 * (float(segments[i, c, 1, 2]) - z)
-            balls[i, c, 0], balls[i, c, 1], balls[i, c, 2] = x + dx, y + dy, z + dz
-            balls[i, c, 3] = own + np.sqrt(dx * dx + dy * dy + dz * dz) if own > 0.0 else -1.0
+            if own <= 0.0:
+                continue
+            for end in range(2):
+                x, y = float(segments[i, c, end, 0]) - places[i, 0], float(segments[i, c, end, 1]) - places[i, 1]
+                more, less = np.sqrt(0.5) * (x + y), np.sqrt(0.5) * (y - x)
+                reaches[i, 0], reaches[i, 4] = max(reaches[i, 0], x + own), max(reaches[i, 4], own - x)
+                reaches[i, 1], reaches[i, 5] = max(reaches[i, 1], more + own), max(reaches[i, 5], own - more)
+                reaches[i, 2], reaches[i, 6] = max(reaches[i, 2], y + own), max(reaches[i, 6], own - y)
+                reaches[i, 3], reaches[i, 7] = max(reaches[i, 3], less + own), max(reaches[i, 7], own - less)
+
+
+@kernel(inner=True)
+def _reach(reaches: FloatArray, i: int, x: float, y: float) -> float:
+    """Return a bound of how far a body reaches along a vector, times the length of that vector [m2].
+
+    Between two of the eight sides that is no more than the sum of the shares of both, for what is reached is convex.
+    """
+    wide, high = abs(x), abs(y)
+    side = 0 if x >= 0.0 else 4
+    above = 2 if y >= 0.0 else 6
+    corner = (1 if y >= 0.0 else 7) if x >= 0.0 else (3 if y >= 0.0 else 5)
+    if wide >= high:
+        return float((wide - high) * reaches[i, side] + np.sqrt(2.0) * high * reaches[i, corner])
+    return float((high - wide) * reaches[i, above] + np.sqrt(2.0) * wide * reaches[i, corner])
+
+
+@kernel(inner=True)
+def _far_apart(reaches: FloatArray, i: int, j: int, x: float, y: float, margin: float) -> bool:
+    """Return whether two bodies are farther apart than a margin for sure; x, y is the way from the second's root."""
+    far = x * x + y * y
+    return bool(far > _reach(reaches, i, -x, -y) + _reach(reaches, j, x, y) + (margin + _FAINT) * np.sqrt(far))
+
+
+@kernel(inner=True, shared=True)
+def _facing(
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, wx: float, wy: float,
+    margin: float, own: Spans, other: Spans,
+) -> tuple[int, int]:  # fmt: skip
+    """Find the capsules of two bodies that may be nearer to one another than a margin; return how many there are.
+
+    Seen from above, along the line from root to root, these are the capsules of each body that reach beyond where the
+    other one begins. Few do, so that few of the pairs of capsules have to be looked at; and of these only such whose
+    boxes, with one side along that line, meet (`_apart`).
+
+    Args:
+        first: axes of the capsules of the first body [m]; (C, 2, 3).
+        second: of the second; (D, 2, 3).
+        radii: radii of the first, 0 for capsules that do not count [m]; (C,).
+        others: of the second; (D,).
+        wx: way from the root of the second body to that of the first [m].
+        wy: the same.
+        margin: distance that matters [m]; half of it is added to the boxes of each.
+        own: receives the capsules of the first body and their boxes; C rows.
+        other: receives those of the second; D rows.
+    """
+    far = np.sqrt(wx * wx + wy * wy)
+    x, y = (wx / far, wy / far) if far > 1e-9 else (1.0, 0.0)
+    more, low, high = 0.5 * margin + _FAINT, np.inf, -np.inf
+    for i in range(len(radii)):
+        if radii[i] > 0.0:
+            at, to = x * first[i, 0, 0] + y * first[i, 0, 1], x * first[i, 1, 0] + y * first[i, 1, 1]
+            low = min(low, min(at, to) - radii[i] - more)
+    for j in range(len(others)):
+        if others[j] > 0.0:
+            at, to = x * second[j, 0, 0] + y * second[j, 0, 1], x * second[j, 1, 0] + y * second[j, 1, 1]
+            high = max(high, max(at, to) + others[j] + more)
+    if low >= high:
+        return 0, 0
+    return (
+        _boxed(first, radii, x, y, more, -np.inf, high, own[0], own[1]),
+        _boxed(second, others, x, y, more, low, np.inf, other[0], other[1]),
+    )
+
+
+@kernel(inner=True, shared=True)
+def _boxed(
+    segments: SingleArray, radii: FloatArray, x: float, y: float, more: float, low: float, high: float,
+    rows: IntArray, boxes: FloatArray,
+) -> int:  # fmt: skip
+    """Find the capsules of a body that lie partly between two places along x, y, and their boxes; return how many."""
+    count = 0
+    for c in range(len(radii)):
+        wide = radii[c] + more
+        if radii[c] <= 0.0:
+            continue
+        ax, ay, az = float(segments[c, 0, 0]), float(segments[c, 0, 1]), float(segments[c, 0, 2])
+        bx, by, bz = float(segments[c, 1, 0]), float(segments[c, 1, 1]), float(segments[c, 1, 2])
+        at, to = x * ax + y * ay, x * bx + y * by
+        if min(at, to) - wide >= high or max(at, to) + wide <= low:
+            continue
+        rows[count] = c
+        boxes[count, 0], boxes[count, 1] = min(at, to) - wide, max(at, to) + wide
+        at, to = x * ay - y * ax, x * by - y * bx
+        boxes[count, 2], boxes[count, 3] = min(at, to) - wide, max(at, to) + wide
+        boxes[count, 4], boxes[count, 5] = min(az, bz) - wide, max(az, bz) + wide
+        count += 1
+    return count
+
+
+@kernel(inner=True)
+def _apart(one: FloatArray, n: int, other: FloatArray, m: int) -> bool:
+    """Return whether two boxes do not meet."""
+    return bool(
+        one[n, 0] >= other[m, 1]
+        or one[n, 4] >= other[m, 5]
+        or other[m, 4] >= one[n, 5]
+        or one[n, 2] >= other[m, 3]
+        or other[m, 2] >= one[n, 3]
+    )
 
 
 @kernel(inner=True, shared=True)
 def _parts_meet(
     first: SingleArray, second: SingleArray, trunk: FloatArray, other_trunk: FloatArray, legs: FloatArray,
-    other_legs: FloatArray, balls: FloatArray, others: FloatArray, margin: float, x: float, y: float,
-    reach: float, worst: FloatArray, ways: FloatArray,
+    other_legs: FloatArray, margin: float, rows: Spans, count: int, other_rows: Spans, other_count: int,
+    worst: FloatArray, ways: FloatArray,
 ) -> bool:  # fmt: skip
     """Find how deep the parts of two bodies are in one another along the ground; return whether any is.
 
@@ -47,12 +167,11 @@ def _parts_meet(
         other_trunk: of the second; (C,).
         legs: radii of the left and of the right leg of the first [m]; (2, C).
         other_legs: of the second; (2, C).
-        balls: balls around the capsules of the first; (C, 4).
-        others: around those of the second; (C, 4).
         margin: distance that bodies keep [m].
-        x: where the root of the second body is [m].
-        y: the same.
-        reach: how far that body reaches from there [m].
+        rows: capsules of the first that matter, see `_facing`.
+        count: how many.
+        other_rows: those of the second.
+        other_count: how many.
         worst: receives the depths of parts of the first in parts of the second [m]; (3, 3).
         ways: receives ways out for the first, as unit vectors; (3, 3, 2).
     """
@@ -60,18 +179,15 @@ def _parts_meet(
     for k in range(3):
         for m in range(3):
             worst[k, m] = 0.0
-    for i in range(len(trunk)):
-        cx, cy, cz, big = balls[i, 0], balls[i, 1], balls[i, 2], balls[i, 3] + margin
-        far = reach + big
-        if balls[i, 3] < 0.0 or (cx - x) * (cx - x) + (cy - y) * (cy - y) >= far * far:
-            continue
+    for n in range(count):
+        i = rows[0][n]
         own = max(trunk[i], legs[0, i], legs[1, i])
         ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
         ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
         uu = ux * ux + uy * uy + uz * uz
-        for j in range(len(other_trunk)):
-            mx, my, mz, bound = others[j, 0] - cx, others[j, 1] - cy, others[j, 2] - cz, others[j, 3] + big
-            if others[j, 3] < 0.0 or mx * mx + my * my + mz * mz >= bound * bound:
+        for m in range(other_count):
+            j = other_rows[0][m]
+            if _apart(rows[1], n, other_rows[1], m):
                 continue
             wide = own + max(other_trunk[j], other_legs[0, j], other_legs[1, j]) + margin
             bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
@@ -90,10 +206,10 @@ def _parts_meet(
             for k in range(3):
                 if (trunk[i] if k == 0 else legs[k - 1, i]) <= 0.0:
                     continue
-                for m in range(3):
-                    if (other_trunk[j] if m == 0 else other_legs[m - 1, j]) > 0.0 and deep > worst[k, m]:
-                        worst[k, m] = deep
-                        ways[k, m, 0], ways[k, m, 1] = (px / flat, py / flat) if flat > 1e-6 else (0.0, 0.0)
+                for o in range(3):
+                    if (other_trunk[j] if o == 0 else other_legs[o - 1, j]) > 0.0 and deep > worst[k, o]:
+                        worst[k, o] = deep
+                        ways[k, o, 0], ways[k, o, 1] = (px / flat, py / flat) if flat > 1e-6 else (0.0, 0.0)
     return any_deep
 
 
@@ -105,7 +221,6 @@ def part_bodies(
     bodies: IntArray,
     trunks: FloatArray,
     legs: FloatArray,
-    extents: FloatArray,
     swings: BoolArray,
     fixed: BoolArray,
     fresh: BoolArray,
@@ -123,7 +238,6 @@ def part_bodies(
         bodies: kind of body of each row; (N,).
         trunks: radii of each kind of body without its lower legs, which have 0 [m]; (B, C).
         legs: radii of the left and of the right leg alone, all others have 0 [m]; (B, 2, C).
-        extents: how far bodies reach from their roots [m]; (N,).
         swings: whether the left and the right foot swing and can be led aside; (N, 2).
         fixed: who cannot be moved; (N,).
         fresh: who was moved since it was last looked at; pairs of two others are left out; (N,).
@@ -133,23 +247,26 @@ def part_bodies(
         depths: how deep each is in another [m], the margin included; (N,). Raised.
     """
     worst, ways = np.zeros((3, 3)), np.zeros((3, 3, 2))
-    radii, balls = np.zeros(trunks.shape), np.empty((len(roots), trunks.shape[1], 4))
+    radii, reaches, most = np.zeros(trunks.shape), np.empty((len(roots), 8)), trunks.shape[1]
+    rows = (np.empty(most, np.int64), np.empty((most, 6)))
+    other_rows = (np.empty(most, np.int64), np.empty((most, 6)))
     for b in range(len(trunks)):
         for c in range(trunks.shape[1]):
             radii[b, c] = max(trunks[b, c], legs[b, 0, c], legs[b, 1, c])
-    _fill_balls(segments, bodies, radii, balls)
+    _fill_reaches(segments, bodies, radii, roots, reaches)
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
         if (fixed[i] and fixed[j]) or not (fresh[i] or fresh[j]):
             continue
         wx, wy = roots[i, 0] - roots[j, 0], roots[i, 1] - roots[j, 1]
-        near = extents[i] + extents[j] + margin
-        if wx * wx + wy * wy > near * near:
+        if _far_apart(reaches, i, j, wx, wy, margin):
             continue
-        if not _parts_meet(
-            segments[i], segments[j], trunks[bodies[i]], trunks[bodies[j]], legs[bodies[i]], legs[bodies[j]], balls[i],
-            balls[j], margin,
-            roots[j, 0], roots[j, 1], extents[j], worst, ways,
+        count, other_count = _facing(
+            segments[i], segments[j], radii[bodies[i]], radii[bodies[j]], wx, wy, margin, rows, other_rows
+        )
+        if count == 0 or not _parts_meet(
+            segments[i], segments[j], trunks[bodies[i]], trunks[bodies[j]], legs[bodies[i]], legs[bodies[j]], margin,
+            rows, count, other_rows, other_count, worst, ways,
         ):  # fmt: skip
             continue
         own = 0.5
@@ -367,25 +484,21 @@ def _meet_on_the_way(
 
 @kernel(inner=True, shared=True)
 def _may_meet(
-    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, balls: FloatArray,
-    other_balls: FloatArray, x: float, y: float, reach: float,
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, rows: Spans, count: int,
+    other_rows: Spans, other_count: int,
 ) -> bool:  # fmt: skip
-    """Return whether two bodies may touch; radii (C,) include how far capsules went, as balls (C, 4) do [m].
+    """Return whether two bodies may touch; radii (C,) include how far capsules went [m].
 
-    The second body reaches so far from x, y [m].
+    Only some capsules of each are looked at, see `_facing`.
     """
-    for i in range(len(radii)):
-        cx, cy, cz, big = balls[i, 0], balls[i, 1], balls[i, 2], balls[i, 3]
-        far = reach + big
-        if big < 0.0 or (cx - x) * (cx - x) + (cy - y) * (cy - y) >= far * far:
-            continue
+    for n in range(count):
+        i = rows[0][n]
         ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
         ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
         uu = ux * ux + uy * uy + uz * uz
-        for j in range(len(others)):
-            mx, my, mz = other_balls[j, 0] - cx, other_balls[j, 1] - cy, other_balls[j, 2] - cz
-            bound = other_balls[j, 3] + big
-            if other_balls[j, 3] < 0.0 or mx * mx + my * my + mz * mz >= bound * bound:
+        for m in range(other_count):
+            j = other_rows[0][m]
+            if _apart(rows[1], n, other_rows[1], m):
                 continue
             wide = radii[i] + others[j]
             bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
@@ -445,22 +558,20 @@ def who_waits(
                     y = moments[last, i, c, end, 1] - moments[0, i, c, end, 1]
                     z = moments[last, i, c, end, 2] - moments[0, i, c, end, 2]
                     reach[i, c] = max(reach[i, c], radii[bodies[i], c] + np.sqrt(x * x + y * y + z * z))
-    balls = np.empty((len(held), radii.shape[1], 4))
-    _fill_balls(moments[last], bodies, radii, balls)
-    for i in range(len(held)):
-        for c in range(radii.shape[1]):
-            if balls[i, c, 3] > 0.0:
-                balls[i, c, 3] += reach[i, c] - radii[bodies[i], c]
+    reaches, most, self_rows = np.empty((len(held), 8)), radii.shape[1], np.arange(len(held))
+    _fill_reaches(moments[last], self_rows, reach, places, reaches)
     close = np.empty((len(pairs), 2), np.int64)
+    rows = (np.empty(most, np.int64), np.empty((most, 6)))
+    other_rows = (np.empty(most, np.int64), np.empty((most, 6)))
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
-        x, y, near = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1], extents[i] + extents[j]
-        if (fixed[i] and fixed[j]) or x * x + y * y > near * near:
+        x, y = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
+        if (fixed[i] and fixed[j]) or _far_apart(reaches, i, j, x, y, 0.0):
             continue
-        if _may_meet(
-            moments[last, i], moments[last, j], reach[i], reach[j], balls[i], balls[j], places[j, 0], places[j, 1],
-            extents[j],
-        ):  # fmt: skip
+        many, many_others = _facing(moments[last, i], moments[last, j], reach[i], reach[j], x, y, 0.0, rows, other_rows)
+        if many > 0 and _may_meet(
+            moments[last, i], moments[last, j], reach[i], reach[j], rows, many, other_rows, many_others
+        ):
             close[count, 0], close[count, 1] = i, j
             count += 1
     for _ in range(_SWEEPS):

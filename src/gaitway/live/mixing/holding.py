@@ -22,7 +22,7 @@ BAR = 0.003
 frames, too."""
 _PATIENCE = 0.5
 """Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
-_RELAX, _JAMMED = 0.05, 0.1
+_RELAX, _JAMMED = 0.05, 0.005
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
 _FORGET = 1.0
 """Seconds of waiting that are forgotten in a second in which nobody is in the way."""
@@ -58,26 +58,26 @@ class LastMoment:
         self._numbers = numbers.copy()
         self._places = None if simulation is None else simulation.places_of_all()
 
-    def put_back(
-        self, slots: IntArray, throng: Sequence[ThrongBodies], blends: Sequence[HandOvers], numbers: FloatArray,
-        columns: Sequence[int], simulation: LiveSimulation,
-    ) -> None:  # fmt: skip
-        """Let some people be as they were.
-
-        Args:
-            slots: who; (N,).
-            throng: bodies, by skeleton.
-            blends: hand-overs, by skeleton.
-            numbers: numbers of all characters, a row each.
-            columns: those of them that are put back.
-            simulation: the dynamics.
-        """
-        assert self._places is not None
+    def put_bodies_back(self, slots: IntArray, throng: Sequence[ThrongBodies], blends: Sequence[HandOvers]) -> None:
+        """Let bodies of some people (N,) be as they were; `throng` and `blends` are by skeleton."""
         for bodies, blend, then, handed in zip(throng, blends, self._bodies, self._blends, strict=True):
             own = slots[np.isin(slots, bodies.slots)]
             if len(own):
                 bodies.put_back(then, own)
                 blend.put_back(handed, own)
+
+    def put_back(
+        self, slots: IntArray, numbers: FloatArray, columns: Sequence[int], simulation: LiveSimulation
+    ) -> None:
+        """Let some people be as they were in the dynamics.
+
+        Args:
+            slots: who; (N,).
+            numbers: numbers of all characters, a row each.
+            columns: those of them that are put back.
+            simulation: the dynamics.
+        """
+        assert self._places is not None
         numbers[slots[:, None], list(columns)] = self._numbers[slots[:, None], list(columns)]
         simulation.put_back(slots, *self._places, _SLOWED)
 

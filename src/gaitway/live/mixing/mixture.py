@@ -221,7 +221,8 @@ class LiveMixture:
             part_throng(
                 [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [(own.roots, own.turns)],
                 lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
-                [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, simulation.walls_now(), _WARM,
+                [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, lambda slots: None,
+                simulation.walls_now(), _WARM,
             )  # fmt: skip
 
     def reserve(self, places: int) -> None:
@@ -723,19 +724,20 @@ class LiveMixture:
         allowed = [allowed_depths(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
         moves, held = part_throng(
             self._bodies, before.shown, allowed, first, shown, others,
-            lambda who, wishes: self._pushed(who, wishes, dt), walls, dt,
+            lambda who, wishes: self._pushed(who, wishes, dt),
+            lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
         )  # fmt: skip
+        slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
+        if len(slots):
+            before.put_back(slots, numbers, _MOMENT, simulation)
+            numbers[slots[:, None], [_VX, _VY]] = 0.0  # who is pushed is so ever faster, until it is out of the way
+            numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= 0.3
         for bodies, roots, waits in zip(self._bodies, moves, held, strict=True):
             numbers[bodies.slots[:, None], [_X, _Y]] += roots
+            numbers[bodies.slots[waits], _SMOOTH.start : _SMOOTH.start + 2] += roots[waits]
             simulation.nudge(simulation.rows_of(bodies.slots), roots)
             numbers[bodies.slots, _WAITED] = waited_on(numbers[bodies.slots, _WAITED], waits, dt)
             numbers[bodies.slots, _PACE] = paces_on(numbers[bodies.slots, _PACE], waits)
-        slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
-        if len(slots):
-            before.put_back(slots, self._bodies, self._blends, numbers, _MOMENT, simulation)
-            numbers[slots[:, None], [_VX, _VY]] = 0.0  # who is pushed is so ever faster, until it is out of the way
-            numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= 0.3
-            self._show()
 
     def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""

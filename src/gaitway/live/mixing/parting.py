@@ -28,6 +28,8 @@ LEG = ("hip", *LOWER_LEG)
 """Names of the capsules of a leg, after the side."""
 NEAR = 1.7
 """People whose roots are farther apart than this do not touch [m]."""
+_ROOM = 0.2
+"""How much farther apart than two bodies reach people may be who are compared, for steps and margins [m]."""
 MARGIN = 0.03
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
@@ -40,6 +42,8 @@ _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
+_LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
+"""Greatest speeds at which who waits leans away from others, and draws a swinging foot back [m/s]."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -158,7 +162,7 @@ class Parting(NamedTuple):
     moves: list[FloatArray]
     """How far roots were moved [m]; (N, 2) each."""
     held: list[BoolArray]
-    """Who has to wait in the pose that it had; (N,) each."""
+    """Who has to wait: in the pose that it had, but for what it gives way to others; (N,) each."""
 
 
 def part_throng(
@@ -169,10 +173,14 @@ def part_throng(
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
     pushed: Callable[[IntArray, FloatArray], FloatArray],
+    put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
+
+    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back.
+    Else two whose limbs are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
@@ -182,6 +190,7 @@ def part_throng(
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
         pushed: returns how far roots of some people are moved, given how far they should be (N, 2) [m].
+        put_back: lets bodies of some people be as they were a moment before.
         walls: edges of walls.
         dt: time of the step [s].
     """
@@ -197,7 +206,7 @@ def part_throng(
         fixed[rows], swings[rows] = False, bodies.swings
         prints[rows] = np.where((bodies.swings >= 0.0)[..., None], bodies.prints(), prints[rows])
     swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
-    pairs = pairs_of(capsules.places)
+    pairs = pairs_of(capsules.places, min(2.0 * float(capsules.extents.max(initial=0.0)) + _ROOM, NEAR))
     wish = print_pushes(prints, capsules.places, pairs, free, fixed, walls)
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
     for rows, bodies in zip(parts, throng, strict=True):
@@ -226,7 +235,29 @@ def part_throng(
         known = at >= 0
         fixed[rows], bars[rows] = ~known, most
         to_roots[: len(at)][known], to_turns[: len(at)][known] = roots[at[known]], turns[at[known]]
-    held = waiting(shapes, shapes.posed(kinds, old), capsules, pairs, fixed, bars, walls)
+    past = shapes.posed(kinds, old)
+    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
+    if held.any():
+        who = np.concatenate([bodies.slots[held[rows]] for rows, bodies in zip(parts, throng, strict=True)])
+        put_back(who)
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        pairs = pairs[held[pairs].any(axis=1)]
+        for rows, bodies in zip(parts, throng, strict=True):
+            swinging[rows] = bodies.swings >= 0.0
+        pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
+        roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+        feet[~swinging] = 0.0
+        for rows, bodies, moves in zip(parts, throng, out, strict=True):
+            if len(bodies):
+                moves[held[rows]] = roots[rows][held[rows]]
+                bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
+        shapes.pose_again(capsules, _joined(shown(), others), held)
+        still = waiting(shapes, past, capsules, pairs, ~held, bars, walls)
+        if still.any():
+            put_back(np.concatenate([bodies.slots[still[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
+            for rows, moves in zip(parts, out, strict=True):
+                moves[still[rows]] = 0.0
+            shown()
     return Parting(out, [held[rows] for rows in parts])
 
 
@@ -268,11 +299,11 @@ def _joined(some: Sequence[Poses], more: Sequence[Poses]) -> list[Poses]:
     return [(np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])) for a, b in zip(some, more, strict=True)]
 
 
-def pairs_of(places: FloatArray) -> IntArray:
-    """Return who is near whom, in a fixed order; (P, 2)."""
+def pairs_of(places: FloatArray, near: float = NEAR) -> IntArray:
+    """Return who is nearer to whom than a distance [m], in a fixed order; (P, 2)."""
     if len(places) < 2:
         return np.empty((0, 2), np.int64)
-    pairs = scipy.spatial.cKDTree(places).query_pairs(NEAR, output_type="ndarray").astype(np.int64)
+    pairs = scipy.spatial.cKDTree(places).query_pairs(near, output_type="ndarray").astype(np.int64)
     pairs.sort(axis=1)
     return np.ascontiguousarray(pairs[np.lexsort(pairs.T[::-1])])
 
@@ -327,7 +358,7 @@ def _pushes(
     roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
     apart = np.zeros((count, 3, 2))
     kernels.part_bodies(
-        pairs, places, segments, kinds, trunks, legs, extents, np.ascontiguousarray(swings), fixed, fresh, margin,
+        pairs, places, segments, kinds, trunks, legs, np.ascontiguousarray(swings), fixed, fresh, margin,
         roots, feet, depths,
     )  # fmt: skip
     kernels.part_from_walls(

@@ -17,8 +17,9 @@ from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.live.mixing.bodies import rows_in
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.48, 0.285)
-"""Outline of people, with arms and a little room around the trunk."""
+BODY = CrowdBody(0.48, 0.36)
+"""Outline of people, with arms, and so deep that two do not try to pass one another in a gate of 0.7 m: their legs
+would have no room there, and both would wait for ever."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
