@@ -325,6 +325,6 @@ def _clear_before(near: BoolArray, frame: int) -> int | None:
 def _clear_after(near: BoolArray, frame: int) -> int | None:
     """Return the first frame from some frame on where the motion is clear, or None."""
     for f in range(max(min(frame, len(near) - 1), 0), len(near)):
-        if not near[f] and not near[f - 1]:
+        if not near[f] and not near[max(f - 1, 0)]:
             return f
     return None
