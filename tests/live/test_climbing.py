@@ -71,6 +71,19 @@ def test_people_climb_both_ways_and_the_take_is_clean() -> None:
 
 
 @pytest.mark.slow
+def test_who_walks_slowly_and_has_to_turn_climbs_too() -> None:
+    deck = {"points": [[9.2, 0.3], [15.7, 0.3], [15.7, 10.7], [9.2, 10.7]], "clearance": 2.13, "height": 0.25}
+    flight = {"center": [7.17, 5.5], "width": 2.2, "steps": 14, "rise": 0.17, "run": 0.29}
+    slow = {"name": "ada", "start": [1.5, 5.5, 0], "goal": [12, 4], "goal_floor": "deck", "speed": "slow"}
+    scene = scene_from_dict({
+        "gaitway": 1, "bounds": [0, 0, 16, 11], "characters": [slow],
+        "specials": [{"platform": deck, "name": "deck"}, {"stairs": flight, "name": "flight"}],
+    })  # fmt: skip
+    with gaitway.live(scene, seed=3) as crowd:
+        assert [event.name for event in run(crowd, 60.0) if isinstance(event, Arrived)] == ["ada"]
+
+
+@pytest.mark.slow
 def test_a_restored_crowd_goes_on_alike_on_the_stairs(tmp_path: Path) -> None:
     scene = deck(UP, DOWN)
     with gaitway.live(scene, seed=1) as crowd, gaitway.live(scene, seed=1) as other:

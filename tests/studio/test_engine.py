@@ -91,6 +91,31 @@ def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: StudioEngin
 
 
 @pytest.mark.slow
+def test_somebody_is_sent_upstairs_and_is_still_to_go_there_after_an_edit() -> None:
+    deck = {"center": [16, 4.5], "size": [9, 7], "height": 1.36}
+    flight = {"center": [10.34, 4.5], "width": 2.2, "steps": 8, "rise": 0.17, "run": 0.29}
+    scene = scene_from_dict({
+        "gaitway": 1, "bounds": [0, 0, 22, 9], "seed": 1,
+        "specials": [{"platform": deck, "name": "deck"}, {"stairs": flight, "name": "flight"}],
+        "characters": [{"name": "finn", "start": [2, 2], "goal": [2, 7]}],
+    })  # fmt: skip
+    engine = StudioEngine(scene)
+    engine.apply(events.SetGoal("finn", 17.0, 6.0, "deck"))
+    engine.apply(events.AddItem("box", 6.0, 2.0, 0.0, 0.5, 0.5, 2.0))
+    root = np.zeros(3)
+    for _ in range(30 * 60):
+        engine.tick()
+        frame = engine.frame()
+        root = np.concatenate([joints.positions[:, 0] for joints in frame.joints])[frame.names.index("finn")]
+        if math.dist(root[:2], (17.0, 6.0)) < 0.6:
+            break
+    assert root[2] == pytest.approx(1.36 + 0.95, abs=0.1)
+    with pytest.raises(StudioError, match="attic"):
+        engine.apply(events.SetGoal("finn", 17.0, 6.0, "attic"))
+    engine.close()
+
+
+@pytest.mark.slow
 def test_somebody_is_sent_elsewhere_and_stays(engine: StudioEngine) -> None:
     engine.apply(events.SetGoal("ben", 10.0, 10.0))
     run(engine, 30 * 12)

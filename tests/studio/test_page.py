@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,11 +28,11 @@ from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import page as page_module
 from gaitway.studio.page import server as page_server
 from gaitway.studio.page import skinned
-from gaitway.studio.page.camera import framing, ground_point, on_level, panel_share, seen
+from gaitway.studio.page.camera import framing, ground_point, near_heights, on_level, panel_share, seen, seen_point
 from gaitway.studio.page.gallery import PageWindows, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
 from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky, soft_shadows
-from gaitway.studio.page.people import flattening, resting
+from gaitway.studio.page.people import beneath, flattening, resting
 from gaitway.studio.page.skinned import whole_body
 from gaitway.studio.segments import body_segments, capsule_segments, shadow_segments
 from gaitway.studio.serving import Studio
@@ -593,6 +594,29 @@ def test_rays_meet_the_ground() -> None:
     assert ground_point(scene, (4.0, 4.0, 10.0), (5.0, 0.0, -1.0)) is None
     assert ground_point(scene, (float("nan"), 4.0, 10.0), (0.0, 0.0, -1.0)) is None
     assert on_level(np.array([0.0, 0.0, 4.0]), np.array([1.0, 0.0, 3.0]), 1.0).tolist() == [3.0, 0.0]
+
+
+def test_rays_meet_the_floor_that_is_seen() -> None:
+    scene = load_scene("house")
+    down = (0.0, 0.0, -1.0)
+    assert seen_point(scene, (12.0, 4.0, 9.0), down) == pytest.approx((12.0, 4.0, 2.38), abs=1e-6)
+    assert seen_point(scene, (4.0, 4.0, 9.0), down) == pytest.approx((4.0, 4.0, 0.0), abs=1e-6)
+    # below the upper floor, from the west, at a slope of one to eight
+    assert seen_point(scene, (2.0, 4.0, 1.5), (8.0, 0.0, -1.0)) == pytest.approx((14.0, 4.0, 0.0), abs=0.2)
+    # onto it over its western edge
+    assert seen_point(scene, (2.0, 4.0, 5.38), (3.0, 0.0, -1.0)) == pytest.approx((11.0, 4.0, 2.38), abs=0.1)
+    assert seen_point(scene, (40.0, 4.0, 9.0), down) is None
+    assert seen_point(scene, (4.0, 4.0, 9.0), (0.0, 0.0, 1.0)) is None
+    assert seen_point(scene, (4.0, float("inf"), 9.0), down) is None
+
+
+def test_shadows_and_footprints_lie_on_the_floor_of_whoever_casts_them() -> None:
+    world = load_scene("house").world
+    heights = partial(near_heights, world)
+    roots = np.array([[12.0, 4.0, 2.38 + 0.95], [12.0, 4.0, 0.95]])
+    assert heights(beneath(roots[:, :2], roots[:, 2])).tolist() == pytest.approx([2.38, 0.0])
+    assert heights(np.array([[12.0, 4.0, 2.41], [12.0, 4.0, 0.02]])).tolist() == pytest.approx([2.38, 0.0])
+    assert heights(np.array([[12.0, 4.0]])).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("name", ["market_square", "hills"])

@@ -109,8 +109,8 @@ class StudioEngine:
         elif isinstance(event, events.Scrub):
             self._taken().scrub(event.time)
         elif isinstance(event, events.SetGoal):
-            self._lived().set_goal(event.character, event.x, event.y)
-            self.stage.order(event.character, (event.x, event.y))
+            spot = self._lived().set_goal(event.character, event.x, event.y, event.floor)
+            self.stage.order(event.character, spot)
         elif isinstance(event, events.Drive):
             place = self._lived().drive(event.character, event.forward, event.turn)
             if place is not None:

@@ -155,6 +155,8 @@ class SetGoal(StudioEvent):
     character: str
     x: float
     y: float
+    floor: str = ""
+    """Name of the floor of that place; "" for the floor of its goal."""
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gaitway.core.errors import LiveError, StudioError
+from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, Stuck
 from gaitway.live.libraries import neutral
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioRoute, StudioTrouble
-from gaitway.studio.stage import Place, Pose
+from gaitway.studio.stage import Place, Pose, Spot
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
 
@@ -26,10 +26,8 @@ _AGAIN = 1.0
 """Time between attempts to put characters in for which there was no room [s]."""
 _RENEWED = 0.3
 """Time between new goals of a character that is driven [s]."""
-Spot = tuple[float, ...]
-"""A place: x, y, and in a place with several floors a height [m]."""
 _NOBODY: Mapping[str, Pose] = MappingProxyType({})
-_NOTHING: Mapping[str, Place] = MappingProxyType({})
+_NOTHING: Mapping[str, Spot] = MappingProxyType({})
 
 
 class LivePlay:
@@ -80,7 +78,7 @@ class LivePlay:
         return self.crowd.counts
 
     def enter(
-        self, scene: Scene, orders: Mapping[str, Place] = _NOTHING, gone: Mapping[str, Pose] = _NOBODY
+        self, scene: Scene, orders: Mapping[str, Spot] = _NOTHING, gone: Mapping[str, Pose] = _NOBODY
     ) -> tuple[str, ...]:
         """Take the world and the characters of a scene: new characters come in, others go.
 
@@ -125,16 +123,17 @@ class LivePlay:
             self._ends.pop(name, None)
             self._driven.pop(name, None)
 
-    def set_goal(self, name: str, x: float, y: float) -> None:
-        """Send a character elsewhere; when it is there it stays."""
+    def set_goal(self, name: str, x: float, y: float, floor: str = "") -> Spot:
+        """Send a character elsewhere, on a floor or on that of its goal; return where. When it is there it stays."""
         self._check(name)
         try:
-            spot = self.crowd.on_floor_of(name, x, y)
+            spot = self.crowd.on_floor(x, y, floor) if floor else self.crowd.on_floor_of(name, x, y)
             self.crowd.send(name, spot)
-        except LiveError as problem:
+        except GaitwayError as problem:
             raise StudioError(str(problem)) from None
         self._driven.pop(name, None)
         self._ends[name], self._asked[name] = (spot, spot), spot
+        return spot
 
     def drive(self, name: str, forward: float, turn: float) -> Place | None:
         """Let a character be driven by keys, see `events.Drive`; return where it comes to rest if it is to stop."""
@@ -245,11 +244,13 @@ class LivePlay:
         """Return a place on a floor of a scene as the crowd takes it."""
         return self.crowd.on_floor(place[0], place[1], floor)
 
-    def _ordered(self, name: str, character: Character, place: Place) -> Spot:
-        """Return where a character is sent: on the floor of its goal, if there is ground at the place."""
+    def _ordered(self, name: str, character: Character, place: Spot) -> Spot:
+        """Return where a character is sent: at a height, or on the floor of its goal if there is ground."""
+        if len(place) > 2:
+            return place
         if name in self.crowd:
             return self.crowd.on_floor_of(name, place[0], place[1])
-        return self._spot(place, character.goal_floor)
+        return self._spot((place[0], place[1]), character.goal_floor)
 
     def _clipped(self, x: float, y: float) -> tuple[float, float]:
         x0, y0, x1, y1 = self.crowd.world.bounds

@@ -28,6 +28,8 @@ from gaitway.studio.events import (
 MOST_EDITS = 200
 """Number of commands that can be undone."""
 Place = tuple[float, float]
+Spot = tuple[float, ...]
+"""A place: x, y, and in a place with several floors a height [m]."""
 Pose = tuple[float, float, float]
 
 
@@ -35,7 +37,7 @@ class StageState(NamedTuple):
     """All that commands change: the scene, and what live characters were told apart from it."""
 
     model: SceneModel
-    orders: Mapping[str, Place] = MappingProxyType({})
+    orders: Mapping[str, Spot] = MappingProxyType({})
     """Where characters were sent that are not to go where the scene says: x, y [m], by name."""
     gone: Mapping[str, Pose] = MappingProxyType({})
     """Where characters were that were taken away: x, y [m] and heading [rad], by name."""
@@ -96,7 +98,7 @@ class StudioStage:
         self.scene = scene
         return words
 
-    def order(self, name: str, place: Place) -> None:
+    def order(self, name: str, place: Spot) -> None:
         """Note that a live character was sent elsewhere."""
         self._note(self.state._replace(orders={**self.state.orders, name: place}), f"{name} sent elsewhere")
 

@@ -46,7 +46,9 @@ _TURNED = float(np.radians(25.0))
 _EFFORTS = ((1.0, 600), (2.0, 1_200))
 """Size of the bins and largest number of nodes of the searches for steps onto a link."""
 _LONGEST = 5.0
-"""Longest time that the steps onto a link may take, beyond a second for each metre [s]."""
+"""Longest time that the steps onto a link may take at first, beyond a second for each metre [s]."""
+_LONGER = 0.5
+"""By how much that time grows with each attempt that fails [s]: who walks slowly, or has to turn, takes longer."""
 _AGAIN = 0.6
 """Time after which a character tries to board again [s]."""
 _ATTEMPTS, _SHARE = 2, 100
@@ -235,7 +237,8 @@ class LiveClimbing:
         if found is None:
             return None
         actions = [int(action) - library.first_action for action in found]
-        if laid_steps(prepared, actions, pose, time)[2] > time + _LONGEST + math.dist(pose[:2], link.entry[:2]):
+        longest = _LONGEST + _LONGER * float(self.legs[me, MISSES]) + math.dist(pose[:2], link.entry[:2])
+        if laid_steps(prepared, actions, pose, time)[2] > time + longest:
             return None  # others are in the way; it is better to wait than to walk about
         ahead = actions[: max(len(actions) - BENT, 0)]
         plain, start, begin = laid_steps(prepared, ahead, pose, time)

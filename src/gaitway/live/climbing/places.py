@@ -10,8 +10,8 @@ from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
 from gaitway.space.plan import Plan
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
-from gaitway.world.obstacle import WALKABLE, Obstacle
-from gaitway.world.shapes import Ramp, Stairs
+from gaitway.world.obstacle import WALKABLE
+from gaitway.world.shapes import Ramp, Shape, Stairs
 from gaitway.world.world import World
 
 
@@ -127,8 +127,8 @@ def crowd_floors(world: World, dynamics: str) -> CrowdFloors | None:
     return CrowdFloors(world)
 
 
-def _stairs(world: World) -> list[Obstacle]:
-    return [obstacle for obstacle in world.obstacles if isinstance(obstacle.shape, Stairs)]
+def _stairs(world: World) -> list[Shape]:
+    return [obstacle.shape for obstacle in world.obstacles if isinstance(obstacle.shape, Stairs)]
 
 
 def with_heights(table: FloatArray, width: int) -> tuple[FloatArray, FloatArray | None]:

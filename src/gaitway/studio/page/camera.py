@@ -13,6 +13,8 @@ import viser
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
 from gaitway.studio.page.server import sent_to
+from gaitway.world.levels.floors import has_levels
+from gaitway.world.world import World
 
 _FIELD = 0.5
 """Angle of view from bottom to top [rad]; a wider one lets people lean outwards at the sides."""
@@ -28,6 +30,8 @@ _EVERY = 0.06
 """Time between two moves of a camera that follows [s]."""
 _DRIVING = 0.8
 """Time for which a key holds the camera's bearing, since the same keys move the browser's camera [s]."""
+_SIGHT, _FARTHEST = 0.02, 400.0
+"""Distance between two points of a ray at which it is looked for ground, and its greatest length [m]."""
 _HEIGHT = 2.0
 """Height of what stands on the ground and is to be seen [m]."""
 _ROOM = 1.04
@@ -216,6 +220,40 @@ def ground_point(scene: Scene, origin: tuple[float, ...], direction: tuple[float
         height = float(scene.world.ground(np.array([x, y])))
     x0, y0, x1, y1 = scene.world.bounds
     return (x, y) if x0 <= x <= x1 and y0 <= y <= y1 else None
+
+
+def near_heights(world: World, points: FloatArray) -> FloatArray:
+    """Return heights of the ground at points (N, 2) [m], or of the floor nearest to points (N, 3); (N,)."""
+    if points.shape[1] == 3 and has_levels(world):
+        return world.standing_height(points[:, :2], points[:, 2])
+    return world.ground(points[:, :2])
+
+
+def seen_point(
+    scene: Scene, origin: tuple[float, ...], direction: tuple[float, ...]
+) -> tuple[float, float, float] | None:
+    """Return the first point within bounds where a ray comes down on something to stand on: x, y, z [m], or None.
+
+    In a place with several floors a ray may pass below one of them, so that the ground that counts is the one nearest
+    to the ray, and not the highest one.
+    """
+    start, along = np.array(origin), np.array(direction)
+    if not (np.isfinite(start).all() and np.isfinite(along).all()) or along[2] > -1e-6:
+        return None
+    along = along / np.linalg.norm(along)
+    lowest = 0.0 if scene.world.terrain is None else min(0.0, float(scene.world.terrain.heights.min()))
+    length = min((start[2] - lowest) / -along[2], _FARTHEST)
+    if length <= 0.0:
+        return None
+    points = start + np.linspace(0.0, length, max(round(length / _SIGHT), 2))[:, None] * along
+    x0, y0, x1, y1 = scene.world.bounds
+    points = points[((points[:, :2] >= (x0, y0)) & (points[:, :2] <= (x1, y1))).all(axis=1)]
+    above = points[:, 2] - scene.world.standing_height(points[:, :2], points[:, 2])
+    met = np.flatnonzero((above[:-1] > 0.0) & (above[1:] <= 0.0) & (above[1:] > -2.0 * _SIGHT))
+    if not len(met):
+        return None
+    x, y, z = points[int(met[0]) + 1].tolist()
+    return x, y, z - float(above[int(met[0]) + 1])
 
 
 def on_level(eye: FloatArray, to: FloatArray, height: float) -> FloatArray:

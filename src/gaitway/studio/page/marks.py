@@ -14,7 +14,7 @@ import viser
 from gaitway.core.arrays import FloatArray
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page.camera import on_level
-from gaitway.studio.page.people import Heights
+from gaitway.studio.page.people import Heights, beneath
 from gaitway.studio.tones import copied_color, surface_color
 
 _GOAL, _RING = surface_color("#2f9e63"), copied_color("#f08a1e")
@@ -81,7 +81,8 @@ class PageRoute:
         self._words, self._said = [], ()
 
     def _show_ring(self, at: FloatArray, heights: Heights) -> None:
-        place = np.array([[at[0], at[1], _height(heights, at) + _LIFT]])
+        height = float(heights(beneath(at[None, :2], at[None, 2]))[0])
+        place = np.array([[at[0], at[1], height + _LIFT]])
         if self._ring is None:
             # a batch of one, as people are: then both are drawn in the same frame of a slow browser
             vertices, faces = annulus(0.40, 0.47)

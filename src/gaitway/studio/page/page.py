@@ -12,13 +12,13 @@ import numpy as np
 import viser
 
 from gaitway.core.arrays import FloatArray
-from gaitway.core.errors import StudioError
+from gaitway.core.errors import StudioError, WorldError
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.edits import item_names
 from gaitway.studio.events import SetGoal, StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
-from gaitway.studio.page.camera import PageCameras, ground_point
+from gaitway.studio.page.camera import PageCameras, ground_point, near_heights, seen_point
 from gaitway.studio.page.flow import PageFlow
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.goals import GoalMarks
@@ -30,6 +30,7 @@ from gaitway.studio.page.server import LocalServer
 from gaitway.studio.page.troubles import TroubleMarks
 from gaitway.studio.session import StudioSession
 from gaitway.studio.tones import add_lights
+from gaitway.world.levels.floors import Floors, has_levels
 
 Action = Callable[[viser.ClientHandle], object]
 _AGAIN = 0.5
@@ -132,6 +133,7 @@ class StudioPage:
         self._session: StudioSession | None = None
         self._scene: Scene | None = None
         self._roots: dict[str, FloatArray] = {}
+        self._floors: Floors | None = None
         self._numbers: dict[str, int] = {}
         self._slow, self._left_out, self._marked, self._preparing = 0.0, False, False, True
         self._awaited: frozenset[str] | None = None
@@ -160,6 +162,7 @@ class StudioPage:
     def show_place(self, scene: Scene) -> None:
         """Draw the world of a scene; a thing that was put just now is selected."""
         self._scene = scene
+        self._floors = Floors.of(scene.world) if has_levels(scene.world) else None
         self._numbers = {character.name: number for number, character in enumerate(scene.characters)}
         names = item_names(scene.source)
         new = [name for name in names if self._awaited is not None and name not in self._awaited]
@@ -325,9 +328,8 @@ class StudioPage:
         return zlib.crc32(name.encode()) % _INDIVIDUALS if number is None else number
 
     def _heights(self, points: FloatArray) -> FloatArray:
-        if self._scene is None or self._scene.world.terrain is None:
-            return np.zeros(len(points))
-        return np.asarray(self._scene.world.ground(points))
+        """Return heights of the ground at points (N, 2), or of the ground nearest to points (N, 3); (N,)."""
+        return np.zeros(len(points)) if self._scene is None else near_heights(self._scene.world, points)
 
     def _select(self, name: str) -> None:
         if self._session is not None:
@@ -351,6 +353,16 @@ class StudioPage:
         """Use the selected tool at a place on the ground."""
         if self._scene is None or not self.tool:
             return
-        at = ground_point(self._scene, event.ray_origin, event.ray_direction)
-        if at is not None:
-            self.panel.use_tool(self.tool, at)
+        if self._floors is None:
+            at = ground_point(self._scene, event.ray_origin, event.ray_direction)
+            if at is not None:
+                self.panel.use_tool(self.tool, at)
+            return
+        seen = seen_point(self._scene, event.ray_origin, event.ray_direction)
+        if seen is not None:
+            try:
+                floor = self._floors.at(*seen).name
+            except WorldError:
+                self.tell("nobody can stand there")
+                return
+            self.panel.use_tool(self.tool, seen[:2], floor)

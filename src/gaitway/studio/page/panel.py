@@ -324,12 +324,12 @@ class PagePanel:
         """Show the selected obstacle or mover."""
         self._item.content = f"**{words}** · {item}" if item else "Click or drag a thing to select it."
 
-    def use_tool(self, tool: str, at: tuple[float, float]) -> None:
-        """Use a tool at a place on the ground."""
+    def use_tool(self, tool: str, at: tuple[float, float], floor: str = "") -> None:
+        """Use a tool at a place on the ground, or on a floor."""
         x, y = at
         if tool == "send":
             if self._page.selected():
-                self._post(events.SetGoal(self._page.selected(), x, y))
+                self._post(events.SetGoal(self._page.selected(), x, y, floor))
             self.hold("")
         elif tool in _SIZES:
             length, width, height = _SIZES[tool]

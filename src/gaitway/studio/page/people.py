@@ -22,7 +22,7 @@ Clicked = Callable[[str], None]
 Individual = Callable[[str], int]
 """Which individual somebody is, by name: clothes, hair and build."""
 Heights = Callable[[FloatArray], FloatArray]
-"""Heights [m] (N,) of the ground at points (N, 2)."""
+"""Heights [m] (N,) of the ground at points (N, 2), or of the ground nearest to points (N, 3)."""
 _SHADOW = (0.40, 0.24)
 """Half axes of the disc that stands for a shadow on hills and in large crowds [m], along the light and across."""
 _LIGHT = math.atan2(-SUN[1], -SUN[0])
@@ -34,6 +34,8 @@ _THIN = 1e-3
 _SIDES = 20
 _AWAY = (0.0, 0.0, -1e4)
 """Where the pieces of somebody are who has a whole body: out of sight [m]."""
+_HIPS = 0.95
+"""Usual height of roots over the ground [m], by which the floor of somebody is told."""
 _TOUCH = 0.03
 """Largest height of points of the feet that are on the ground [m]."""
 _CAPSULE, _CONTACT = copied_color("#5480a6"), copied_color("#c83c0a")
@@ -352,7 +354,7 @@ def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:
     offsets = np.array([point.offset for point in points])
     places = joints.positions[:, carriers] + rotations.rotate(joints.rotations[:, carriers], offsets)
     flat = places.reshape(-1, 3)
-    ground = heights(flat[:, :2])
+    ground = heights(flat)
     out = np.column_stack([flat[:, :2], ground + 0.03])[flat[:, 2] - ground < _TOUCH]
     return out.astype(np.float32)
 
@@ -360,7 +362,12 @@ def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:
 def _floor(roots: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
     """Return points just above the ground beside each root, where its shadow falls; (N, 3)."""
     plan = roots[:, :2] + 0.14 * np.array([np.cos(_LIGHT), np.sin(_LIGHT)])
-    return np.column_stack([plan, heights(plan) + 0.016]).astype(np.float32)
+    return np.column_stack([plan, heights(beneath(plan, roots[:, 2])) + 0.016]).astype(np.float32)
+
+
+def beneath(plan: FloatArray, roots: FloatArray) -> FloatArray:
+    """Return points of the plan (N, 2) at the height at which people whose roots are so high (N,) may stand; (N, 3)."""
+    return np.column_stack([plan, roots - _HIPS])
 
 
 def _bearings(count: int) -> npt.NDArray[np.float32]:
