@@ -127,7 +127,7 @@ def test_clip_convert_and_draw(tmp_path: Path) -> None:
         (["bench", "nothing"], "nothing"),
         (["render"], "there is no command 'render'; did you mean 'gaitway export'? See"),
         (["scene", "chek"], "there is no command 'chek'; did you mean 'gaitway scene check'? See"),
-        (["frobnicate"], "there are animate, audit, bench, clip, compile, demo, export, library"),
+        (["frobnicate"], "there are animate, audit, bench, clip, compile, correct, demo, export, library"),
         (["plan", "walk.npz", "-o", "out.npz"], "walk.npz: is a take ('gaitway audit'"),
         (
             ["scene", "draw", "good.bvh", "-o", "out.png"],

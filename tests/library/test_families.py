@@ -26,7 +26,7 @@ from shared_data import MOCAP, needs_mocap
 FOUND = {
     "person": [
         ("turn", "walk", -45, 45),
-        ("length", "walk", 1.2, 1.49),
+        ("length", "walk", 0.94, 1.49),
         ("turn", "jog", -45, 45),
         ("length", "jog", 1.56, 2.15),
         ("turn", "back", -15, 15),
@@ -153,7 +153,7 @@ def test_a_value_out_of_range_is_refused() -> None:
     walk, length = known("person")[:2]
     with pytest.raises(LibraryError, match=r"turn 50.0 deg of 'walk' is out of range; ask for -45.0 deg to 45.0 deg"):
         walk.clip(np.radians(50.0))
-    with pytest.raises(LibraryError, match=r"length 0.50 m of 'walk' .* ask for 1.2\d m to 1.4\d m"):
+    with pytest.raises(LibraryError, match=r"length 0.50 m of 'walk' .* ask for 0.9\d m to 1.4\d m"):
         length.clip(0.5)
 
 
@@ -220,11 +220,11 @@ def test_blends_follow_one_another_without_a_seam(name: str) -> None:
 
 def test_more_behaviours_of_the_values_that_are_asked_for() -> None:
     library = cast("person")
-    full = with_families(library, turns_deg=(7.5, 15.0, 60.0, 120.0), lengths=(1.35,), directions_deg=())
+    full = with_families(library, turns_deg=(7.5, 15.0, 60.0, 120.0), lengths=(1.2,), directions_deg=())
     names = [behavior.name for behavior in full.graph.behaviors[len(library.graph.behaviors) :]]
     assert sorted(names) == sorted(
         [f"{gait}_{side}_7.5" for gait in ("walk", "jog", "back") for side in ("left", "right")]
-        + ["turn_left_60", "turn_right_60", "walk_1.35m"]
+        + ["turn_left_60", "turn_right_60", "walk_1.20m"]
     )
     made = full.graph["walk_left_7.5"]
     assert (made.start, made.end, made.obstacle, made.weight) == ("walk", "walk", None, 1.0)
@@ -244,7 +244,7 @@ def test_by_default_few_are_added_where_gaps_are_wide() -> None:
     def added(library: Library) -> set[str]:
         return {b.name for b in with_families(library).graph.behaviors} - {b.name for b in library.graph.behaviors}
 
-    assert added(cast("person")) == {"jog_1.86m"}
+    assert added(cast("person")) == {"walk_1.22m", "jog_1.86m"}
     assert added(load_cast("person", behaviors=["walk_forward", "walk_left_45"])) == {"walk_left_15", "walk_left_30"}
     assert added(cast("skateboarder")) == {
         f"glide_{side}_{turn}" for side in ("left", "right") for turn in (12.5, 37.5)
@@ -279,10 +279,10 @@ def test_blends_may_not_follow_what_their_sources_may_not_follow() -> None:
     library = cast("person")
     forbidden = frozenset({("walk_left_45", "walk_right_45"), ("walk_short", "stop_walk")})
     strict = replace(library, graph=replace(library.graph, forbidden=forbidden))
-    graph = with_families(strict, turns_deg=(37.5,), lengths=(1.35,), directions_deg=()).graph
+    graph = with_families(strict, turns_deg=(37.5,), lengths=(1.2,), directions_deg=()).graph
     assert graph.forbidden == forbidden | {
         ("walk_left_37.5", "walk_right_45"), ("walk_left_45", "walk_right_37.5"), ("walk_left_37.5", "walk_right_37.5"),
-        ("walk_1.35m", "stop_walk"),
+        ("walk_1.20m", "stop_walk"),
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, crowd_in, door, prepared_in
 
 NARROW = door(0.8)
-START, GOAL = (-2.0, 4.5, 1.57), (4.0, 4.0)
+START, GOAL = (-1.2, 4.5, 1.57), (4.0, 4.0)
 
 
 def test_a_plan_of_a_tree_costs_what_its_moves_cost() -> None:

@@ -25,7 +25,7 @@ from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, boxes, crowd_in, door, prepared_in
 
 NARROW = door(0.8)
-START, GOAL = (-2.0, 4.5, 1.57), (4.0, 4.0)
+START, GOAL = (-1.2, 4.5, 1.57), (4.0, 4.0)
 
 
 def play(crowd: LiveEngine, seconds: float) -> int:
