@@ -16,8 +16,8 @@ def papers(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar, snap, choi, shapiro or juelich; all of them "
-            "if left out."
+            help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar, snap, choi, shapiro, kallmann or juelich; "
+            "all of them if left out."
         ),
     ] = None,
     library: Annotated[

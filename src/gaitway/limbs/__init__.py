@@ -1,4 +1,7 @@
-"""Limbs: joints that know anatomy, analytic IK, and limbs that are planned anew in time (Shapiro et al. 2007)."""
+"""Limbs: joints that know anatomy, analytic IK, limbs that are planned anew in time, and reaches of standing bodies.
+
+After Shapiro et al. 2007 and Kallmann et al. 2003.
+"""
 
 from gaitway.limbs.linkage import ARMS, LEGS, LIMBS, Limb, LimbLimits, find_limb, fit_limb, fit_limits
 from gaitway.limbs.reaching import Reach, reach_posture, solve_limb

@@ -29,6 +29,7 @@ PAPERS = {
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
     "choi": "Choi, Kim, Hyun and Lee 2011: deformable motion",
     "shapiro": "Shapiro, Kallmann and Faloutsos 2007: motion correction",
+    "kallmann": "Kallmann, Aubel, Abaci and Thalmann 2003: reaching roadmaps",
     "juelich": "Juelich's archive: real people beside simulations of them",
 }
 """Names and titles of all results. The module of `lau-3` is `lau_3`; its `run(progress, options)` makes the table."""

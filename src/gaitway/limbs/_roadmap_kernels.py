@@ -1,0 +1,740 @@
+"""Compiled reaching roadmaps: sampling, growth, shortcuts, shortest ways, goals by IK, and smoothing.
+
+The distance of two postures is the mean distance of their marks [m] (Kallmann et al. 2003, section 5); that of one hand
+leaves out the marks of the other arm. Edges are straight in the 22 numbers. Numbers are drawn outside.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.limbs._joint_kernels import (
+    END_TWIST,
+    END_X,
+    END_Y,
+    FLEX,
+    FLEX_RANGE,
+    LOW,
+    PLANNED,
+    ROLL,
+    SIDE,
+    SWING_X,
+    draw_posture,
+    limb_angles,
+    product,
+    solve,
+    within,
+)
+from gaitway.limbs._stance_kernels import (
+    AHEAD,
+    ANGLE,
+    ARM,
+    DROP,
+    FLEXION,
+    LEAN,
+    MARKS,
+    NUMBERS,
+    RAISE,
+    RIGHT,
+    TURN,
+    Stance,
+    StanceMemory,
+    hang,
+    place_body,
+    stance_memory,
+    valid_posture,
+    write_marks,
+)
+
+DRAWS = 24
+"""Uniform numbers for one sample: eight for each arm, and eight more."""
+BOTH = 2
+"""Hand of a distance that counts both arms; else `RIGHT` or `LEFT`."""
+STEP, RESOLUTION, MARGIN = range(3)
+"""Columns of the numbers of a roadmap: length of an extension [m], greatest way of a mark between two checks of an edge
+[m], gap to keep [m]."""
+_REGULAR, _RIGHT_HANDED = 0.60, 0.66
+"""Shares of regular postures, and of distant ones that are right-handed."""
+_STRAIGHT = 0.25
+"""Share of the range of an elbow's bend that distant postures use."""
+_DOWN = -0.3
+"""Height of a unit vector below which an arm points down, so that knees may bend."""
+_ASIDE = 0.3
+"""Angle by which the other arm is held aside [rad], once or twice."""
+_MISSED = 1e-4
+"""How near the hand must come to its target [m]."""
+_FARS, _DEEPS = 6, 6
+"""How many ways to follow an arm, and depths, are tried for a goal."""
+_TIE = 1e-9
+"""Distances that differ by less are equal, and the first counts [m]."""
+GROUPS = ((0, ARM), (ARM, 2 * ARM), (2 * ARM, NUMBERS))
+"""Columns of right arm, left arm, and trunk with legs, which are smoothed apart where they cannot be together."""
+
+
+@kernel(inner=True, borrows=True)
+def mark_distance(a: FloatArray, b: FloatArray, hand: int) -> float:
+    """Return the mean distance of the marks (12, 3) of two postures [m], of both arms or of one."""
+    total, count = 0.0, 0
+    for p in range(MARKS):
+        if hand == BOTH or p < 2 or (p - 2) // 5 == hand:
+            square = 0.0
+            for d in range(3):
+                square += (a[p, d] - b[p, d]) ** 2
+            total += math.sqrt(square)
+            count += 1
+    return total / count
+
+
+@kernel(inner=True, borrows=True)
+def _farthest(a: FloatArray, b: FloatArray) -> float:
+    """Return the greatest distance of two marks [m]."""
+    most = 0.0
+    for p in range(MARKS):
+        square = 0.0
+        for d in range(3):
+            square += (a[p, d] - b[p, d]) ** 2
+        most = max(most, square)
+    return math.sqrt(most)
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def edge_valid(
+    stance: Stance, a: FloatArray, b: FloatArray, way: float, numbers: FloatArray, memory: StanceMemory
+) -> bool:
+    """Return whether all between two valid postures is valid, by bisection. `way` is that of the farthest mark [m]."""
+    size, x = 1, memory.x
+    while size < way / numbers[RESOLUTION]:
+        for part in range(size):
+            share = (2 * part + 1) / (2.0 * size)
+            for k in range(NUMBERS):
+                x[k] = a[k] + share * (b[k] - a[k])
+            if not valid_posture(stance, x, numbers[MARGIN], memory):
+                return False
+        size *= 2
+    return True
+
+
+@kernel(inner=True, borrows=True)
+def _held(value: float, low: float, high: float) -> float:
+    held: float = min(max(value, low), high)
+    return held
+
+
+@kernel(inner=True, borrows=True)
+def lead_trunk(
+    stance: Stance, hand: int, ahead: float, left: float, up: float, far: float, deep: float, x: FloatArray
+) -> None:
+    """Let trunk, collarbone and knees of a posture (22,) follow an arm that points somewhere, within their ranges.
+
+    Args:
+        stance: the body.
+        hand: whose arm.
+        ahead: unit vector along which the arm points, in the frame of the stance, with `left` and `up`.
+        left: see `ahead`.
+        up: see `ahead`.
+        far: how far they follow, 0 to 1.
+        deep: drop of the pelvis, as a share of the greatest.
+        x: the posture; filled.
+    """
+    inward, ranges = 1.0 if hand == RIGHT else -1.0, stance.ranges
+    x[FLEXION] = _held(far * (0.9 * ahead - 0.6 * min(up, 0.0)), ranges[2, 0], ranges[2, 1])
+    x[LEAN] = _held(-0.45 * far * left, ranges[3, 0], ranges[3, 1])
+    x[TURN] = _held(0.6 * far * inward * max(ahead, 0.0), ranges[4, 0], ranges[4, 1])
+    x[DROP] = deep * ranges[5, 1]
+    x[ARM * hand + RAISE] = _held(0.4 * far * up, ranges[0, 0], ranges[0, 1])
+    x[ARM * hand + AHEAD] = _held(0.4 * far * ahead, ranges[1, 0], ranges[1, 1])
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def draw_sample(stance: Stance, draws: FloatArray, row: int, x: FloatArray, memory: StanceMemory) -> None:
+    """Write a posture (22,) from uniform numbers: regular, or one that reaches far (Kallmann et al. 2003, section 4).
+
+    A regular posture moves the trunk little. A distant one has a nearly straight arm; trunk, collarbone and knees
+    follow the arm.
+    """
+    more = 16
+    for arm in range(2):
+        draw_posture(stance.limits[arm], draws[:, 8 * arm : 8 * arm + 8], row, memory.q)
+        for k in range(PLANNED):
+            x[ARM * arm + ANGLE + k] = memory.q[k]
+        x[ARM * arm + RAISE], x[ARM * arm + AHEAD] = 0.0, 0.0
+    if draws[row, more] < _REGULAR:
+        x[FLEXION] = -0.06 + 0.20 * draws[row, more + 2]
+        x[LEAN] = -0.06 + 0.12 * draws[row, more + 3]
+        x[TURN] = -0.10 + 0.20 * draws[row, more + 4]
+        x[DROP] = 0.03 * stance.size * draws[row, more + 5]
+        return
+    hand = RIGHT if draws[row, more + 1] < _RIGHT_HANDED else 1 - RIGHT
+    x[FLEXION], x[LEAN], x[TURN], x[DROP] = 0.0, 0.0, 0.0, 0.0
+    bend, low = ARM * hand + ANGLE + FLEX, stance.limits[hand, FLEX_RANGE, LOW]
+    x[bend] = max(low + _STRAIGHT * (x[bend] - low), 0.0)
+    place_body(stance, x, memory)
+    shoulder, wrist = stance.joints[hand, 0], stance.joints[hand, 2]
+    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        way = memory.places[wrist, i] - memory.places[shoulder, i]
+        square += way * way
+        ahead += stance.frame[i, 0] * way
+        left += stance.frame[i, 1] * way
+        up += stance.frame[i, 2] * way
+    length = max(math.sqrt(square), _TIE)
+    up /= length
+    far, deep = 0.3 + 0.7 * draws[row, more + 2], draws[row, more + 3]
+    lead_trunk(stance, hand, ahead / length, left / length, up, far, deep if up < _DOWN else 0.1 * deep, x)
+
+
+@kernel
+def draw_samples(stance: Stance, draws: FloatArray, x: FloatArray) -> None:
+    """Write postures (N, 22) from uniform numbers (N, 24); see `draw_sample`."""
+    memory = stance_memory(stance)
+    for n in range(x.shape[0]):
+        draw_sample(stance, draws, n, x[n], memory)
+
+
+@kernel(inner=True, borrows=True)
+def _nearest(marks: FloatArray, count: int, here: FloatArray, hand: int) -> int:
+    near, least = 0, np.inf
+    for n in range(count):
+        away = mark_distance(marks[n], here, hand)
+        if away < least - _TIE:
+            near, least = n, away
+    return near
+
+
+@kernel
+def grow(
+    stance: Stance, numbers: FloatArray, draws: FloatArray, nodes: FloatArray, marks: FloatArray, parents: IntArray,
+    count: int,
+) -> int:  # fmt: skip
+    """Grow a tree until all rows of `nodes` (N, 22) are filled or no numbers are left; return how many are filled.
+
+    Args:
+        stance: the body.
+        numbers: see the columns above; (3,).
+        draws: uniform numbers; (R, 24).
+        nodes: the first `count` are there already.
+        marks: (N, 12, 3).
+        parents: the node from which each has grown; (N,).
+        count: number of nodes to begin with.
+    """
+    memory, sample, here = stance_memory(stance), np.empty(NUMBERS), np.empty((MARKS, 3))
+    for row in range(draws.shape[0]):
+        if count == nodes.shape[0]:
+            break
+        draw_sample(stance, draws, row, sample, memory)
+        if not valid_posture(stance, sample, numbers[MARGIN], memory):
+            continue
+        write_marks(stance, memory, here)
+        near = _nearest(marks, count, here, BOTH)
+        share = min(1.0, numbers[STEP] / max(mark_distance(marks[near], here, BOTH), _TIE))
+        new = nodes[count]
+        for k in range(NUMBERS):
+            new[k] = nodes[near, k] + share * (sample[k] - nodes[near, k])
+        if not valid_posture(stance, new, numbers[MARGIN], memory):
+            continue
+        write_marks(stance, memory, marks[count])
+        if edge_valid(stance, nodes[near], new, _farthest(marks[near], marks[count]), numbers, memory):
+            parents[count] = near
+            count += 1
+    return count
+
+
+@kernel
+def edges_hold(
+    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, edges: IntArray, good: IntArray,
+    out: IntArray,
+) -> None:  # fmt: skip
+    """Write 1 for each edge (E, 2) between good nodes (N,) that is valid."""
+    memory = stance_memory(stance)
+    for e in range(edges.shape[0]):
+        a, b = edges[e, 0], edges[e, 1]
+        out[e] = 0
+        if good[a] == 1 and good[b] == 1:
+            way = _farthest(marks[a], marks[b])
+            out[e] = 1 if edge_valid(stance, nodes[a], nodes[b], way, numbers, memory) else 0
+
+
+@kernel(inner=True, borrows=True)
+def _push(heap: FloatArray, items: IntArray, count: int, key: float, item: int) -> int:
+    """Add to a heap whose least key is first; return its new size. Equal keys are ordered by item."""
+    at = count
+    while at > 0:
+        up = (at - 1) // 2
+        if heap[up] < key or (heap[up] == key and items[up] <= item):
+            break
+        heap[at], items[at] = heap[up], items[up]
+        at = up
+    heap[at], items[at] = key, item
+    return count + 1
+
+
+@kernel(inner=True, borrows=True)
+def _pop(heap: FloatArray, items: IntArray, count: int) -> int:
+    """Remove the first of a heap; return its new size."""
+    count -= 1
+    key, item, at = heap[count], items[count], 0
+    while 2 * at + 1 < count:
+        down = 2 * at + 1
+        if down + 1 < count and (
+            heap[down + 1] < heap[down] or (heap[down + 1] == heap[down] and items[down + 1] < items[down])
+        ):
+            down += 1
+        if key < heap[down] or (key == heap[down] and item <= items[down]):
+            break
+        heap[at], items[at] = heap[down], items[down]
+        at = down
+    heap[at], items[at] = key, item
+    return count
+
+
+@kernel
+def shortcuts(
+    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, edges: IntArray, leaves: IntArray,
+    longest: float, worth: float, links: IntArray,
+) -> int:  # fmt: skip
+    """Link leaves that are near while the way through the roadmap is long (section 5); return the number of links.
+
+    The way is measured in the roadmap with all links so far, from the nearest pair of each leaf on.
+
+    Args:
+        stance: the body.
+        numbers: see the columns above; (3,).
+        nodes: (N, 22).
+        marks: (N, 12, 3).
+        edges: of the tree; (E, 2).
+        leaves: nodes to link; (L,).
+        longest: greatest length of a link [m].
+        worth: how many times as long the way must be.
+        links: filled; (M, 2).
+    """
+    memory, size, made = stance_memory(stance), nodes.shape[0], 0
+    room = edges.shape[0] + links.shape[0]
+    first, after, to, cost = np.full(size, -1), np.full(2 * room, -1), np.empty(2 * room, np.int64), np.empty(2 * room)
+    arcs = 0
+    for e in range(edges.shape[0]):
+        length = mark_distance(marks[edges[e, 0]], marks[edges[e, 1]], BOTH)
+        for side in range(2):
+            a, b = edges[e, side], edges[e, 1 - side]
+            to[arcs], cost[arcs], after[arcs] = b, length, first[a]
+            first[a] = arcs
+            arcs += 1
+    way, stamp = np.empty(size), np.full(size, -1)
+    heap, items = np.empty(4 * room + size), np.empty(4 * room + size, np.int64)
+    near, lengths = np.empty(leaves.shape[0], np.int64), np.empty(leaves.shape[0])
+    for number in range(leaves.shape[0]):
+        start, found = leaves[number], 0
+        for other in range(number):
+            away = mark_distance(marks[start], marks[leaves[other]], BOTH)
+            if away < longest:
+                near[found], lengths[found] = leaves[other], away
+                found += 1
+        if found == 0:
+            continue
+        order = np.argsort(np.round(lengths[:found], 9), kind="mergesort")
+        # shortest ways from this leaf, as far as they can matter
+        count, stamp[start], way[start] = _push(heap, items, 0, 0.0, start), start, 0.0
+        while count > 0:
+            here, node = heap[0], items[0]
+            count = _pop(heap, items, count)
+            if here > way[node]:
+                continue
+            arc = first[node]
+            while arc >= 0:
+                there, total = to[arc], here + cost[arc]
+                if total < worth * longest and (stamp[there] != start or total < way[there]):
+                    stamp[there], way[there] = start, total
+                    count = _push(heap, items, count, total, there)
+                arc = after[arc]
+        linked = 0
+        for n in order:
+            goal, away = near[n], lengths[n]
+            if made == links.shape[0] or linked == 3:
+                break
+            if stamp[goal] == start and way[goal] <= worth * away + _TIE:
+                continue
+            if edge_valid(stance, nodes[start], nodes[goal], _farthest(marks[start], marks[goal]), numbers, memory):
+                links[made, 0], links[made, 1] = goal, start
+                made += 1
+                linked += 1
+                for side in range(2):
+                    a, b = links[made - 1, side], links[made - 1, 1 - side]
+                    to[arcs], cost[arcs], after[arcs] = b, away, first[a]
+                    first[a] = arcs
+                    arcs += 1
+    return made
+
+
+@kernel
+def distances(a: FloatArray, b: FloatArray, hand: int, out: FloatArray) -> None:
+    """Write the distances of marks (N, 12, 3) and (N, 12, 3), row by row [m]."""
+    for n in range(out.shape[0]):
+        out[n] = mark_distance(a[n], b[n], hand)
+
+
+@kernel
+def shortest(
+    first: IntArray, to: IntArray, arcs: IntArray, costs: FloatArray, blocked: IntArray, start: int, goal: int,
+    path: IntArray,
+) -> int:  # fmt: skip
+    """Write the edges of the shortest way between two nodes, from the goal back; return their number, -1 if none.
+
+    Args:
+        first: where the arcs of each node begin in `to` and `arcs`; (N + 1,).
+        to: the node at the other end of each arc; (2 E,).
+        arcs: the edge of each arc; (2 E,).
+        costs: of edges; (E,).
+        blocked: 1 for each edge that must not be used; (E,).
+        start: a node.
+        goal: a node.
+        path: filled; (N,).
+    """
+    size = first.shape[0] - 1
+    way, by, come = np.full(size, np.inf), np.full(size, -1), np.full(size, -1)
+    heap, items = np.empty(to.shape[0] + 1), np.empty(to.shape[0] + 1, np.int64)
+    count, way[start] = _push(heap, items, 0, 0.0, start), 0.0
+    while count > 0:
+        here, node = heap[0], items[0]
+        count = _pop(heap, items, count)
+        if node == goal:
+            length = 0
+            while node != start:
+                path[length] = by[node]
+                node = come[node]
+                length += 1
+            return length
+        if here > way[node]:
+            continue
+        for arc in range(first[node], first[node + 1]):
+            total = here + costs[arcs[arc]]
+            if blocked[arcs[arc]] == 0 and total < way[to[arc]] - _TIE:
+                way[to[arc]], by[to[arc]], come[to[arc]] = total, arcs[arc], node
+                count = _push(heap, items, count, total, to[arc])
+    return -1
+
+
+@kernel
+def attach(
+    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, x: FloatArray, hand: int, tries: int,
+    kept: int,
+) -> int:  # fmt: skip
+    """Return the nearest of some nodes from which a posture (22,) can be reached directly, or -1.
+
+    Args:
+        stance: the body.
+        numbers: see the columns above; (3,).
+        nodes: (N, 22).
+        marks: (N, 12, 3).
+        x: the posture.
+        hand: whose distance counts.
+        tries: number of nodes to try.
+        kept: the arm that stays as in `x`, or -1.
+    """
+    memory, here, there, node = stance_memory(stance), np.empty((MARKS, 3)), np.empty((MARKS, 3)), np.empty(NUMBERS)
+    place_body(stance, x, memory)
+    write_marks(stance, memory, here)
+    away = np.empty(nodes.shape[0])
+    for n in range(nodes.shape[0]):
+        away[n] = mark_distance(marks[n], here, hand)
+    for _ in range(min(tries, nodes.shape[0])):
+        near = 0
+        for n in range(nodes.shape[0]):
+            if away[n] < away[near] - _TIE:
+                near = n
+        away[near] = np.inf
+        for k in range(NUMBERS):
+            node[k] = nodes[near, k]
+        if kept >= 0:
+            for k in range(ARM * kept, ARM * kept + ARM):
+                node[k] = x[k]
+            if not valid_posture(stance, node, numbers[MARGIN], memory):
+                continue
+            write_marks(stance, memory, there)
+        else:
+            there[:] = marks[near]
+        if edge_valid(stance, node, x, _farthest(here, there), numbers, memory):
+            return near
+    return -1
+
+
+@kernel
+def first_bad(stance: Stance, numbers: FloatArray, path: FloatArray) -> int:
+    """Return the first edge of a path (N, 22) that is not valid, or its inner posture after it; -1 if all are."""
+    memory, marks = stance_memory(stance), np.empty((2, MARKS, 3))
+    for n in range(path.shape[0]):
+        if not valid_posture(stance, path[n], numbers[MARGIN], memory):
+            return max(n - 1, 0)
+        write_marks(stance, memory, marks[n % 2])
+        if n > 0 and not edge_valid(
+            stance, path[n - 1], path[n], _farthest(marks[0], marks[1]), numbers, memory
+        ):  # fmt: skip
+            return n - 1
+    return -1
+
+
+@kernel(inner=True, borrows=True)
+def _uneasy(x: FloatArray, stance: Stance) -> float:
+    """Return how far trunk, collarbones and knees are from standing upright: a small lean costs less than a squat."""
+    deep = x[DROP] / stance.size
+    cost: float = x[FLEXION] ** 2 + 1.5 * x[LEAN] ** 2 + 0.7 * x[TURN] ** 2 + 12.0 * deep**2 + 0.6 * deep
+    for arm in range(2):
+        cost += x[ARM * arm + RAISE] ** 2 + x[ARM * arm + AHEAD] ** 2
+    return cost
+
+
+@kernel(inner=True, shared=True)
+def _trunks(
+    stance: Stance, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int, target: FloatArray,
+    seeds: int, scales: FloatArray, memory: StanceMemory,
+) -> FloatArray:  # fmt: skip
+    """Return postures (C, 22) to try for a goal: that of the start with other trunks.
+
+    They follow an arm which points at the target, or are those of the nodes whose hand is nearest, whole and in part.
+    """
+    count, more = min(seeds, nodes.shape[0]), scales.shape[0]
+    out, n = np.empty((1 + _FARS * _DEEPS + count * more, NUMBERS)), 1
+    for row in range(out.shape[0]):
+        for k in range(NUMBERS):
+            out[row, k] = start[k]
+    place_body(stance, start, memory)
+    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        way = target[i] - memory.places[stance.joints[hand, 0], i]
+        square += way * way
+        ahead += stance.frame[i, 0] * way
+        left += stance.frame[i, 1] * way
+        up += stance.frame[i, 2] * way
+    length = max(math.sqrt(square), _TIE)
+    for far in range(_FARS):
+        for deep in range(_DEEPS if up < _DOWN * length else 1):
+            lead_trunk(stance, hand, ahead / length, left / length, up / length, (far + 1.0) / _FARS,
+                       deep / (_DEEPS - 1.0), out[n])  # fmt: skip
+            n += 1
+    mark, away = 2 + 5 * hand + 3, np.empty(nodes.shape[0])
+    for node in range(nodes.shape[0]):
+        away[node] = 0.0
+        for d in range(3):
+            away[node] += (marks[node, mark, d] - target[d]) ** 2
+    for _ in range(count):
+        near = 0
+        for node in range(nodes.shape[0]):
+            if away[node] < away[near] - _TIE:
+                near = node
+        away[near] = np.inf
+        for s in range(more):
+            for k in range(NUMBERS):
+                if k >= FLEXION or ARM * hand <= k < ARM * hand + ANGLE:
+                    out[n, k] = start[k] + scales[s] * (nodes[near, k] - start[k])
+            n += 1
+    return out[:n]
+
+
+@kernel
+def find_goal(
+    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int,
+    grip: FloatArray, target: FloatArray, frame: FloatArray, turned: bool, seeds: int, scales: FloatArray,
+    swivels: FloatArray, out: FloatArray, told: FloatArray,
+) -> bool:  # fmt: skip
+    """Write the most comfortable posture (22,) found that brings the middle of a hand to a target; False if none.
+
+    Args:
+        stance: the body.
+        numbers: see the columns above; (3,).
+        nodes: (N, 22).
+        marks: (N, 12, 3).
+        start: the posture from which the other arm goes on to hang; (22,).
+        hand: `RIGHT` or `LEFT`.
+        grip: middle of the hand in the frame of the last segment [m]; (3,).
+        target: (3,) [m].
+        frame: wanted frame of the last segment if `turned`, else the hand goes on straight from the forearm; (3, 3).
+        turned: whether there is a wanted frame.
+        seeds: number of nodes whose trunks are tried.
+        scales: shares of the trunk of a node; (S,).
+        swivels: angles of the elbow, in the order of preference [rad]; (W,).
+        out: filled; (22,).
+        told: filled: least distance by which arms are too short [m], postures that reach within limits; (2,).
+    """
+    memory, best = stance_memory(stance), np.inf
+    q, lengths, aim, wrist = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty(3)
+    told[0], told[1] = np.inf, 0.0
+    trunks = _trunks(stance, nodes, marks, start, hand, target, seeds, scales, memory)
+    strains, idle, kept = np.empty(trunks.shape[0]), 1 - hand, ARM * (1 - hand) + ANGLE
+    hanging, q_idle = np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
+    place_body(stance, start, memory)
+    for k in range(3):
+        product(memory.turns[stance.joints[idle, k]], stance.back_turns[idle, k].T, hanging[k])
+    for n in range(trunks.shape[0]):
+        strains[n] = round(_uneasy(trunks[n], stance), 9)
+    for n in np.argsort(strains, kind="mergesort"):
+        y = trunks[n]
+        if strains[n] >= best:
+            break
+        if not place_body(stance, y, memory):
+            continue
+        hang(stance, idle, memory)
+        limb_angles(memory.base, hanging, q_idle, memory.turn)  # the other arm hangs on as it did
+        hang(stance, hand, memory)
+        q[SIDE], q[END_TWIST] = stance.extras[hand, 0], stance.extras[hand, 1]
+        lengths[0], lengths[1] = stance.lengths[hand, 0], stance.lengths[hand, 1]
+        for d in range(3):
+            aim[d] = target[d]
+            if turned:
+                for e in range(3):
+                    aim[d] -= frame[d, e] * grip[e]
+        if not turned:
+            lengths[1] += grip[2]
+        square = 0.0
+        for d in range(3):
+            square += (aim[d] - memory.start[d]) ** 2
+        told[0] = min(told[0], math.sqrt(square) - lengths[0] - lengths[1])
+        for w in range(swivels.shape[0]):
+            cost = strains[n] + 0.05 * w
+            if cost >= best:
+                break
+            for d in range(3):
+                wrist[d] = aim[d]
+            for _ in range(1 if turned else 6):  # the middle of the hand is a little beside the forearm's line
+                good = solve(memory.base, memory.start, lengths, wrist, frame, swivels[w], q, memory.turn, memory.swing)
+                if not good:
+                    break
+                if not turned:
+                    q[END_X], q[END_Y], q[ROLL] = 0.0, 0.0, start[ARM * hand + ANGLE + ROLL]
+                for k in range(PLANNED):
+                    y[ARM * hand + ANGLE + k] = q[k]
+                good = _pull(stance, hand, y, target, wrist, memory) < _MISSED
+                if good:
+                    break
+            if not good or not within(stance.limits[hand], q):
+                continue
+            told[1] += 1.0
+            cost += 0.3 * (q[END_X] ** 2 + q[END_Y] ** 2)
+            if cost < best - _TIE:
+                for way in range(4):  # it hangs, or is held aside of the thigh, or is taken along by the trunk
+                    for k in range(PLANNED):
+                        y[kept + k] = q_idle[k] if way < 3 else start[kept + k]
+                    if way < 3:
+                        y[kept + SWING_X] += _ASIDE * way * (1.0 if hand == RIGHT else -1.0)
+                    good = valid_posture(stance, y, numbers[MARGIN], memory)
+                    if good:
+                        break
+                if good:
+                    best = cost
+                    for k in range(NUMBERS):
+                        out[k] = y[k]
+                hang(stance, hand, memory)
+    return best < np.inf
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _pull(
+    stance: Stance, hand: int, y: FloatArray, target: FloatArray, wrist: FloatArray, memory: StanceMemory
+) -> float:
+    """Move what IK aims at by the miss of the hand's middle; return that miss [m]."""
+    place_body(stance, y, memory)
+    joint, mark, square = stance.joints[hand, 2], 2 + 5 * hand + 3, 0.0
+    for d in range(3):
+        at = memory.places[joint, d]
+        for e in range(3):
+            at += memory.turns[joint, d, e] * stance.mark_offsets[mark, e]
+        wrist[d] += target[d] - at
+        square += (target[d] - at) ** 2
+    hang(stance, hand, memory)
+    return math.sqrt(square)
+
+
+@kernel
+def bridge(
+    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, some: IntArray, main: IntArray,
+    tries: int, out: IntArray,
+) -> bool:  # fmt: skip
+    """Link a part of a roadmap (S,) to another (M,) by one of the closest pairs of nodes; write the pair (2,)."""
+    memory, near, away = stance_memory(stance), np.empty(some.shape[0], np.int64), np.empty(some.shape[0])
+    for s in range(some.shape[0]):
+        away[s] = np.inf
+        for m in range(main.shape[0]):
+            length = mark_distance(marks[some[s]], marks[main[m]], BOTH)
+            if length < away[s] - _TIE:
+                near[s], away[s] = main[m], length
+    order = np.argsort(np.round(away, 9), kind="mergesort")
+    for n in range(min(tries, some.shape[0])):
+        a, b = near[order[n]], some[order[n]]
+        if edge_valid(stance, nodes[a], nodes[b], _farthest(marks[a], marks[b]), numbers, memory):
+            out[0], out[1] = a, b
+            return True
+    return False
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _rows_valid(
+    stance: Stance, numbers: FloatArray, rows: FloatArray, low: int, high: int, marks: FloatArray, memory: StanceMemory
+) -> bool:
+    """Return whether postures `low` to `high` of a path (N, 22) and the edges between them are valid."""
+    for n in range(low, high + 1):
+        if not valid_posture(stance, rows[n], numbers[MARGIN], memory):
+            return False
+        write_marks(stance, memory, marks[n % 2])
+        if n > low and not edge_valid(
+            stance, rows[n - 1], rows[n], _farthest(marks[0], marks[1]), numbers, memory
+        ):  # fmt: skip
+            return False
+    return True
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _straighten(
+    stance: Stance, numbers: FloatArray, path: FloatArray, low: int, high: int, left: int, right: int,
+    rows: FloatArray, marks: FloatArray, memory: StanceMemory,
+) -> bool:  # fmt: skip
+    """Make columns `left` to `right` of a path (N, 22) straight between two of its postures, if that is valid."""
+    for n in range(low, high + 1):
+        share = (n - low) / (high - low)
+        for k in range(NUMBERS):
+            rows[n, k] = path[n, k]
+            if left <= k < right:
+                rows[n, k] = path[low, k] + share * (path[high, k] - path[low, k])
+    if not _rows_valid(stance, numbers, rows, low, high, marks, memory):
+        return False
+    for n in range(low + 1, high):
+        for k in range(NUMBERS):
+            path[n, k] = rows[n, k]
+    return True
+
+
+@kernel
+def smooth(stance: Stance, numbers: FloatArray, path: FloatArray, draws: FloatArray) -> int:
+    """Make a path (N, 22) of many postures straighter in place (section 6); return how often that went well.
+
+    Halves, quarters and so on come first, then random parts. Where all numbers cannot be straight, right arm, left arm
+    and trunk are tried apart.
+
+    Args:
+        stance: the body.
+        numbers: see the columns above; (3,).
+        path: its ends stay.
+        draws: uniform numbers, two for each try; (R, 2).
+    """
+    memory, rows, marks, count = stance_memory(stance), np.empty_like(path), np.empty((2, MARKS, 3)), path.shape[0]
+    made, size = 0, 1
+    while 2 * size < count:
+        for part in range(size):
+            low, high = part * (count - 1) // size, (part + 1) * (count - 1) // size
+            if high - low > 1 and _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory):
+                made += 1
+        if size == 1 and made == 1:
+            return made
+        size *= 2
+    for row in range(draws.shape[0]):
+        a, b = int(draws[row, 0] * count), int(draws[row, 1] * count)
+        low, high = min(a, b, count - 1), min(max(a, b), count - 1)
+        if high - low < 2:
+            continue
+        if _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory):
+            made += 1
+            continue
+        for left, right in GROUPS:
+            if _straighten(stance, numbers, path, low, high, left, right, rows, marks, memory):
+                made += 1
+    return made
