@@ -19,6 +19,7 @@ from gaitway.scene.model import SceneModel
 from gaitway.studio import events
 from gaitway.studio.edits import goal_area, goal_names, item_pose
 from gaitway.studio.frames import StudioFrame, StudioRoute
+from gaitway.studio.page.storeys import HIDDEN
 from gaitway.studio.serving import Studio
 from wire_viewer import whole_as
 
@@ -43,8 +44,8 @@ def scene_of_three() -> dict[str, object]:
 class Stand:
     """A studio that goes on in a thread, and a page that looks at it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.studio = Studio(scene_from_dict(scene_of_three()), port=0, folder=folder)
+    def __init__(self, folder: Path, scene: dict[str, object] | None = None) -> None:
+        self.studio = Studio(scene_from_dict(scene or scene_of_three()), port=0, folder=folder)
         self._thread = threading.Thread(target=self.studio.run, daemon=True)
         self.browser = Browser(SIZE)
         self.session = self.studio.session
@@ -127,7 +128,9 @@ def test_a_drag_into_somebodys_way_changes_its_plan_and_nobody_is_hit(stand: Sta
     engine = stand.session.engine
     stand.session.select("ada")
     until(
-        lambda: stand.ahead is not None and math.dist(stand.ahead.goal, (12.5, 5.0)) < 0.1, PATIENCE, "the way of ada"
+        lambda: stand.ahead is not None and math.dist(stand.ahead.goal[:2], (12.5, 5.0)) < 0.1,
+        PATIENCE,
+        "the way of ada",
     )
     straight = stand.ahead.points
     stand.tab.drag(stand.pixel((7.0, 1.5, 1.2)), stand.pixel((7.0, 5.0, 1.2)))
@@ -211,7 +214,7 @@ def test_keys_drive(stand: Stand) -> None:
     stand.tab.press("w")
     ends = ((12.0, 3.0), (2.0, 3.0))
     until(
-        lambda: stand.ahead and min(math.dist(stand.ahead.goal, end) for end in ends) > 0.1,
+        lambda: stand.ahead and min(math.dist(stand.ahead.goal[:2], end) for end in ends) > 0.1,
         PATIENCE,
         "cleo has another goal",
     )
@@ -266,6 +269,33 @@ def test_what_the_address_holds_stays_with_the_page(stand: Stand) -> None:
     told = [str(e["params"]) for e in stand.tab.events if e["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled")]
     assert any("Content Security Policy" in text for text in told)
     stand.tab.events.clear()
+
+
+def test_a_deck_is_hidden_by_a_key_and_who_is_sent_goes_below_it(tmp_path: Path) -> None:
+    deck = {"center": [14, 4.5], "size": [9, 7], "clearance": 2.3, "height": 0.25}
+    stand = Stand(tmp_path, {
+        "gaitway": 1, "bounds": [0, 0, 20, 9], "seed": 1, "specials": [{"platform": deck, "name": "deck"}],
+        "characters": [{"name": "finn", "start": [2, 2], "goal": [4, 7]}],
+    })  # fmt: skip
+    try:
+        stand.session.select("finn")
+        before = stand.tab.picture()
+        x, y = (round(v) for v in stand.pixel((13.0, 4.5, 2.55)))
+        stand.tab.press("l")
+        until(lambda: stand.studio.page.storeys.look("deck") == HIDDEN, PATIENCE, "the deck is hidden")
+        patch = np.s_[y - 5 : y + 6, x - 5 : x + 6]
+        until(
+            lambda: np.abs(stand.tab.picture()[patch] - before[patch]).mean() > 4.0, PATIENCE, "the ground", every=1.0
+        )
+        stand.studio.page.panel.hold("send")
+        until(lambda: stand.studio.page.tool == "send", PATIENCE, "the tool")
+        stand.tab.click(stand.pixel((13.0, 4.5, 0.0)))
+        until(lambda: stand.ahead is not None and stand.ahead.goal[0] > 11.0, PATIENCE, "another goal")
+        assert stand.ahead is not None
+        assert stand.ahead.goal == pytest.approx((13.0, 4.5, 0.0), abs=0.2)
+        assert stand.tab.errors() == []
+    finally:
+        stand.close()
 
 
 class Elsewhere(BaseHTTPRequestHandler):

@@ -102,14 +102,21 @@ def test_somebody_is_sent_upstairs_and_is_still_to_go_there_after_an_edit() -> N
     engine = StudioEngine(scene)
     engine.apply(events.SetGoal("finn", 17.0, 6.0, "deck"))
     engine.apply(events.AddItem("box", 6.0, 2.0, 0.0, 0.5, 0.5, 2.0))
-    root = np.zeros(3)
+    root, climbs = np.zeros(3), []
     for _ in range(30 * 60):
         engine.tick()
+        ahead = engine.ahead("finn")
+        climbs += [at for name, *at in ahead.labels if name.startswith("stairs_up")]
+        assert (ahead.points[:, :2] >= 0.0).all()
+        assert (ahead.points[:, :2] <= (22.0, 9.0)).all()
         frame = engine.frame()
         root = np.concatenate([joints.positions[:, 0] for joints in frame.joints])[frame.names.index("finn")]
         if math.dist(root[:2], (17.0, 6.0)) < 0.6:
             break
     assert root[2] == pytest.approx(1.36 + 0.95, abs=0.1)
+    assert climbs
+    assert all(6.0 < x < 9.5 and z == 0.0 for x, _, z in climbs)  # the way leads onto the flight from its foot
+    assert ahead.goal == pytest.approx((17.0, 6.0, 1.36))
     with pytest.raises(StudioError, match="attic"):
         engine.apply(events.SetGoal("finn", 17.0, 6.0, "attic"))
     engine.close()

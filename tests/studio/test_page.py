@@ -575,16 +575,17 @@ def test_shadows_fall_away_from_the_sun_and_room_is_green() -> None:
 
 
 def test_ways_are_coloured_by_what_is_done() -> None:
-    points = np.column_stack([np.arange(5.0), np.zeros(5)])
-    labels = (("walk_forward", 0.0, 0.0), ("walk_forward", 1.0, 0.0), ("jump", 2.0, 0.0), ("walk_forward", 3.0, 0.0))
-    ahead = StudioRoute(points, labels, (4.0, 0.0))
+    points = np.column_stack([np.arange(5.0), np.zeros((5, 2))])
+    names = ("walk_forward", "walk_forward", "jump", "walk_forward")
+    labels = tuple((name, float(k), 0.0, 0.0) for k, name in enumerate(names))
+    ahead = StudioRoute(points, labels, (4.0, 0.0, 0.0))
     _, colors = colored_way(ahead)
     assert colors[:, 0].tolist() == [
         list(behavior_color(name)) for name in ("walk_forward", "walk_forward", "jump", "walk_forward")
     ]
-    assert [name for name, _, _ in changes(ahead)] == ["walk_forward", "jump", "walk_forward"]
-    turns = tuple((f"walk_left_{15 * k}" if k else "walk_short", float(k), 0.0) for k in range(4))
-    assert changes(StudioRoute(points, turns, (4.0, 0.0))) == turns[:1]  # one word for one walk
+    assert [name for name, *_ in changes(ahead)] == ["walk_forward", "jump", "walk_forward"]
+    turns = tuple((f"walk_left_{15 * k}" if k else "walk_short", float(k), 0.0, 0.0) for k in range(4))
+    assert changes(StudioRoute(points, turns, (4.0, 0.0, 0.0))) == turns[:1]  # one word for one walk
 
 
 def test_rays_meet_the_ground() -> None:
@@ -599,15 +600,15 @@ def test_rays_meet_the_ground() -> None:
 def test_rays_meet_the_floor_that_is_seen() -> None:
     scene = load_scene("house")
     down = (0.0, 0.0, -1.0)
-    assert seen_point(scene, (12.0, 4.0, 9.0), down) == pytest.approx((12.0, 4.0, 2.38), abs=1e-6)
-    assert seen_point(scene, (4.0, 4.0, 9.0), down) == pytest.approx((4.0, 4.0, 0.0), abs=1e-6)
+    assert seen_point(scene.world, (12.0, 4.0, 9.0), down) == pytest.approx((12.0, 4.0, 2.38), abs=1e-6)
+    assert seen_point(scene.world, (4.0, 4.0, 9.0), down) == pytest.approx((4.0, 4.0, 0.0), abs=1e-6)
     # below the upper floor, from the west, at a slope of one to eight
-    assert seen_point(scene, (2.0, 4.0, 1.5), (8.0, 0.0, -1.0)) == pytest.approx((14.0, 4.0, 0.0), abs=0.2)
+    assert seen_point(scene.world, (2.0, 4.0, 1.5), (8.0, 0.0, -1.0)) == pytest.approx((14.0, 4.0, 0.0), abs=0.2)
     # onto it over its western edge
-    assert seen_point(scene, (2.0, 4.0, 5.38), (3.0, 0.0, -1.0)) == pytest.approx((11.0, 4.0, 2.38), abs=0.1)
-    assert seen_point(scene, (40.0, 4.0, 9.0), down) is None
-    assert seen_point(scene, (4.0, 4.0, 9.0), (0.0, 0.0, 1.0)) is None
-    assert seen_point(scene, (4.0, float("inf"), 9.0), down) is None
+    assert seen_point(scene.world, (2.0, 4.0, 5.38), (3.0, 0.0, -1.0)) == pytest.approx((11.0, 4.0, 2.38), abs=0.1)
+    assert seen_point(scene.world, (40.0, 4.0, 9.0), down) is None
+    assert seen_point(scene.world, (4.0, 4.0, 9.0), (0.0, 0.0, 1.0)) is None
+    assert seen_point(scene.world, (4.0, float("inf"), 9.0), down) is None
 
 
 def test_shadows_and_footprints_lie_on_the_floor_of_whoever_casts_them() -> None:

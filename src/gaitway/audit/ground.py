@@ -45,6 +45,10 @@ class AuditGround:
                     other = seen[:, 2] - tops(group.solids, s, seen)
                     nearer = np.abs(other) < np.abs(gap[here])
                     gap[here] = np.where(nearer, other, gap[here])
+        for lift in self.world.lifts:
+            other = points[:, 2] - lift.height(times)
+            nearer = lift.inside(points[:, :2], _EDGE) & (np.abs(other) < np.abs(gap))
+            gap = np.where(nearer, other, gap)
         return gap
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from gaitway.core.errors import SceneError, WorldError
 from gaitway.levels.links import LevelLibrary, level_library
 from gaitway.levels.planner import LevelPlanner, lacking
+from gaitway.levels.riding import rise_of
 from gaitway.levels.routing import LevelRoutes
 from gaitway.library.behavior import Library
 from gaitway.performing.terrain.underfoot import GroundSpan
@@ -97,7 +98,7 @@ class LevelScene:
         rises = {link.behavior: link.fitted.rise for link in self.made[character.library].links if link.fitted}
         start = plan.steps[0].pose if plan.steps else plan.end_pose
         height, spans = self.height(start), list[GroundSpan]()
-        places = [(step.time, step.pose, rises.get(step.behavior, 0.0)) for step in plan.steps]
+        places = [(step.time, step.pose, rises.get(step.behavior, 0.0) + rise_of(plan, step)) for step in plan.steps]
         for number, (time, pose, rise) in enumerate([*places, (plan.end_time, plan.end_pose, 0.0)]):
             floor = self.floors.under(pose[0], pose[1])
             if floor.relief is not None:

@@ -29,7 +29,9 @@ from gaitway.space.plan import Pose
 from gaitway.space.slopes import steepest_for
 from gaitway.world.footprint import core_geometry
 from gaitway.world.levels.floors import Floor, Floors
+from gaitway.world.levels.lift_sheets import LiftSheet, missing_floors
 from gaitway.world.levels.slopes import Joint, ramps
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Ramp, Stairs, Upright
 
@@ -49,6 +51,10 @@ _PACE = 0.3
 """Speed from which on a motion is a gait [m/s]."""
 _FEET, _HEAD = 0.3, 1.85
 """Heights over the treads between which a thing is in the way of a body that climbs [m]."""
+_FROM_EDGE = 0.5
+"""Distance from the edge of a platform at which people stand on it [m]."""
+_AISLE = 0.25
+"""How far to the right of the middle of a door people wait, or leave, as a share of its width."""
 _LEVEL = 0.03
 """Greatest difference of the height of a flight's end from the floor that it leads to [m]."""
 
@@ -69,6 +75,8 @@ class Link:
     """Pose in which its clip begins, in the plane of the floors."""
     exit: Pose
     """Pose in which its clip ends, in the plane, on the other floor."""
+    ride: LiftRide | None = None
+    """What is known of a ride in a lift; None for all other links."""
 
     @property
     def played(self) -> FittedClip:
@@ -78,7 +86,9 @@ class Link:
 
     @property
     def seconds(self) -> float:
-        """Duration of its clip [s]."""
+        """Duration of its clip [s], or of a ride with half of the longest wait for it."""
+        if self.ride is not None:
+            return self.ride.seconds
         return 0.0 if self.fitted is None else self.fitted.clip.duration
 
     @property
@@ -86,6 +96,31 @@ class Link:
         """How far the same ground lies from one floor to the other in the plane: x, y [m]."""
         (x0, y0), (x1, y1) = self.source.offset, self.target.offset
         return x1 - x0, y1 - y0
+
+
+@dataclass(frozen=True, eq=False)
+class LiftRide:
+    """A ride in a lift from one of its heights to another."""
+
+    lift: Lift
+    source: int
+    """Number of the height at which one boards it."""
+    target: int
+    """Number of the height at which one leaves it."""
+    boarding: Floor
+    """Its platform at the first height, with the floor before its door."""
+    waits: tuple[Pose, ...]
+    """Where people wait before its door, the best place first, in the plane of the floors."""
+    places: tuple[Pose, ...]
+    """Where people stand on the platform, those farthest from the door first, in the plane, on `boarding`."""
+    across: tuple[float, float]
+    """How far the platform at the other height lies from that in the plane: x, y [m]."""
+
+    @property
+    def seconds(self) -> float:
+        """Time of a ride with half of the longest wait for it [s]."""
+        come, leave = self.lift.stand(self.source, 0.0)
+        return 0.5 * self.lift.period + self.lift.stand(self.target, leave)[0] - come
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +145,8 @@ def level_library(library: Library, floors: Floors) -> LevelLibrary:
     links, steep = joint_links(library, floors)
     links += seam_links(library, floors)
     troubles += steep
+    links += lift_links(library, floors)
+    troubles += missing_floors(floors.world, floors.lifts)
     sides = list(_block_sides(floors))
     blocks = [Block(side.obstacle.kind, side.height) for side in sides]
     try:
@@ -273,6 +310,62 @@ def seam_links(library: Library, floors: Floors) -> list[Link]:
                 poses = [(px + floor.offset[0], py + floor.offset[1], facing) for floor in (source, target)]
                 out.append(Link(source.name, None, gait or "", source, target, poses[0], poses[1]))
     return out
+
+
+def lift_links(library: Library, floors: Floors) -> Iterator[Link]:
+    """Yield the rides of all lifts from height to height, and the ways off their platforms."""
+    gait = _gait(library)
+    for sheet in floors.lifts if gait is not None else ():
+        lift, here, floor = floors.world.lifts[sheet.lift], floors.floors[sheet.number], floors.floors[sheet.floor]
+        others = [other for other in floors.lifts if other.lift == sheet.lift and other is not sheet]
+        for other in others:
+            there = floors.floors[other.number]
+            waits = [_shifted(pose, floor.offset) for pose in _waiting(lift, sheet)]
+            places = [_shifted(pose, here.offset) for pose in _standing(lift, sheet, other)]
+            (dx, dy), (ox, oy) = there.offset, here.offset
+            across = dx - ox, dy - oy
+            ride = LiftRide(lift, sheet.stop, other.stop, here, tuple(waits), tuple(places), across)
+            last = _shifted(places[0], across)
+            yield Link(lift.name, None, gait or "", floor, there, waits[0], last, ride)
+        door = _before(lift, sheet, _BEYOND, -_AISLE * _width(lift, sheet))
+        poses = [(door[0] + f.offset[0], door[1] + f.offset[1], sheet.out) for f in (here, floor)]
+        yield Link(lift.name, None, gait or "", here, floor, poses[0], poses[1])
+
+
+def _shifted(pose: Pose, by: tuple[float, float]) -> Pose:
+    return pose[0] + by[0], pose[1] + by[1], pose[2]
+
+
+def _width(lift: Lift, sheet: LiftSheet) -> float:
+    """Return the width of the door of a lift [m]."""
+    return lift.size[1] if abs(math.cos(sheet.out - lift.yaw)) > 0.5 else lift.size[0]
+
+
+def _before(lift: Lift, sheet: LiftSheet, away: float, aside: float) -> tuple[float, float]:
+    """Return a place before the door of a lift, and to the left of those who leave [m]."""
+    deep = 0.5 * (lift.size[0] if abs(math.cos(sheet.out - lift.yaw)) > 0.5 else lift.size[1])
+    x, y = planar.transform_points((*lift.center, sheet.out), np.array([deep + away, aside])).tolist()
+    return x, y
+
+
+def _waiting(lift: Lift, sheet: LiftSheet) -> list[Pose]:
+    """Return where people wait for a lift, in the place: at its door to their right, out of the way of who leaves."""
+    back, half = float(planar.wrap_angle(sheet.out + math.pi)), 0.5 * _width(lift, sheet)
+    sides = [_AISLE * 2.0 * half, _AISLE * 2.0 * half + _LANE]
+    spots = [_before(lift, sheet, away, aside) for away in (_BEYOND, _BEYOND + _LANE) for aside in sides]
+    kept = [p for p in spots if shapely.dwithin(sheet.strip.buffer(-_BODY), shapely.Point(p), 0.01)]
+    return [(x, y, back) for x, y in kept or spots[:1]]
+
+
+def _standing(lift: Lift, sheet: LiftSheet, other: LiftSheet) -> list[Pose]:
+    """Return where people stand on a platform, in the place: as many as have room, and facing the door to come."""
+    rows = [np.linspace(-room, room, 1 + int(2.0 * room / _LANE)) if room > 0.5 * _LANE else np.zeros(1)
+            for room in (0.5 * size - _FROM_EDGE for size in lift.size)]  # fmt: skip
+    grid = np.array([(x, y) for x in rows[0] for y in rows[1]])
+    spots = planar.transform_points((*lift.center, lift.yaw), grid)
+    deep = np.round(spots @ np.array([math.cos(sheet.out), math.sin(sheet.out)]), 3)
+    order = np.lexsort((np.arange(len(spots)), deep))
+    return [(float(spots[k, 0]), float(spots[k, 1]), other.out) for k in order.tolist()]
 
 
 def _gait(library: Library) -> str | None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.levels.leading import AT_EDGE, over_link, touched
-from gaitway.levels.links import BLOCKS, LevelLibrary, Link
+from gaitway.levels.links import BLOCKS, LevelLibrary, LiftRide, Link
+from gaitway.levels.riding import RIDE, rides, setting_off, stood_until
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.carried_steps import HeldTraffic
@@ -34,6 +35,12 @@ _NEARER = ((NEAR, _TURNED), (0.2, float(np.radians(12.0))))
 """How near to the entry of a link a leg ends, and how far from its heading [m, rad]; at the first try and the next."""
 _LONGEST = 120.0
 """Time within which every link is passed [s]."""
+_ROUNDS = 3
+"""How often a character lets a lift go before it gives up."""
+_ABOARD = 2.5
+"""Least time in which somebody walks from the door of a lift onto its platform [s]."""
+_FACING = float(np.radians(70.0))
+"""Greatest difference of the heading on a platform from that of the door by which one leaves [rad]."""
 _OTHER_WAYS = 4
 """How many ways over other links are tried."""
 
@@ -157,6 +164,8 @@ class LevelPlanner:
     ) -> Plan | _Leg:
         """Lead a plan on to a link and over it; return why that fails if so."""
         prepared, traffic, query = request.prepared, request.traffic, request.query
+        if link.ride is not None:
+            return self._in_lift(request, plan, link, last, spent)
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
         if result.plan is None or not result.found:
             told = replace(
@@ -167,7 +176,10 @@ class LevelPlanner:
         if first_slot(plan.end_time + _LONGEST) >= traffic.horizon:
             traffic.extend(2.0 * (plan.end_time + _LONGEST))
         if link.fitted is None:
-            return _walked_on(prepared, plan, link, f"{request.character.name}-on-{len(plan.steps)}")
+            late = _left_too_late(link, last, plan)
+            if late:
+                return _Leg(spent.told(_lost(query, plan, late)), busy=True)
+            return _walked_on(prepared, plan, link.across, f"{request.character.name}-on-{len(plan.steps)}")
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         name = f"{request.character.name}-on-{len(plan.steps)}"  # unlike the names of steps that are bent later
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
@@ -182,6 +194,73 @@ class LevelPlanner:
         return _Leg(
             spent.told(_lost(query, plan, f"'{met}' is in the way on '{link.name}'", met)), busy=blocker is None
         )
+
+    def _in_lift(self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, spent: _Spent) -> Plan | _Leg:
+        """Lead a plan to a lift, onto its platform when it stands there, and up or down; return why that fails if so.
+
+        A leg leads to a place before the door. There the character stands until the lift has come, walks to a place on
+        the platform, and stands while it rides.
+        """
+        assert link.ride is not None
+        prepared, traffic, ride = request.prepared, request.traffic, link.ride
+        waits = setting_off(prepared)
+        if waits is None:
+            return _Leg(spent.told(_lost(request.query, plan, f"'{link.name}': nobody of this library stands still")))
+        name = f"{request.character.name}-in-{len(plan.steps)}"
+        into = (ride.boarding.offset[0] - link.source.offset[0], ride.boarding.offset[1] - link.source.offset[1])
+        failed: _Leg | None = None
+        for pose in ride.waits:
+            leg = replace(
+                _leg(request.query, plan, last), goal=pose[:2], goal_heading=pose[2], tolerance=0.3,
+                heading_tolerance=_TURNED, followed_by=waits,
+            )  # fmt: skip
+            result = spent.found(self.inner.find(replace(request, query=leg)))
+            if result.plan is None or not result.found:
+                told = replace(
+                    result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
+                )
+                failed = failed or _Leg(spent.told(told), busy=self._busy(traffic, result))
+                continue
+            there = _joined(plan, result.plan)
+            boarded = self._boarded(request, there, ride, into, name, spent)
+            if isinstance(boarded, Plan):
+                return boarded
+            failed = _Leg(spent.told(_lost(request.query, there, boarded)), busy=True)
+        assert failed is not None
+        return failed
+
+    def _boarded(
+        self, request: PlanRequest, plan: Plan, ride: LiftRide, into: tuple[float, float], name: str, spent: _Spent
+    ) -> Plan | str:
+        """Lead a plan that stands before the door of a lift onto its platform and up or down; or say why not."""
+        prepared, traffic, lift = request.prepared, request.traffic, ride.lift
+        why, after = f"nobody boards '{lift.name}' in the {lift.dwell:g} s for which it stands", plan.end_time + _ABOARD
+        for round_ in range(_ROUNDS):
+            come, leave = lift.stand(ride.source, after)
+            after = leave + 1e-6
+            arrive = lift.stand(ride.target, leave)
+            if first_slot(arrive[1] + _LONGEST) >= traffic.horizon:
+                traffic.extend(2.0 * (arrive[1] + _LONGEST))
+            waited = stood_until(prepared, traffic, plan, come)
+            if waited is None:
+                return f"others come to where it waits for '{lift.name}'"
+            waited = _walked_on(prepared, waited, into, f"{name}-{round_}")
+            for place in ride.places:
+                if math.dist(waited.end_pose[:2], place[:2]) > 10.0 * max(lift.size):
+                    continue
+                leg = replace(
+                    _leg(request.query, waited, None), goal=place[:2], goal_heading=place[2], tolerance=0.25,
+                    heading_tolerance=_FACING, followed_by=setting_off(prepared), crowded=0.0,
+                    start_behavior=waited.steps[-1].behavior if waited.steps else None,
+                )  # fmt: skip
+                result = spent.found(self.inner.find(replace(request, query=leg)))
+                if result.plan is None or not result.found or result.plan.end_time > leave:
+                    continue
+                ridden = rides(prepared, traffic, _joined(waited, result.plan), ride, arrive[0], f"{name}-{round_}")
+                if ridden is not None:
+                    return ridden
+                why = f"'{lift.name}' is full"
+        return why
 
     @staticmethod
     def _busy(traffic: Traffic, result: SearchResult) -> bool:
@@ -280,7 +359,17 @@ def _leg(
     )  # fmt: skip
 
 
-def _walked_on(prepared: PreparedLibrary, plan: Plan, link: Link, name: str) -> Plan:
+def _left_too_late(link: Link, last: Link | None, plan: Plan) -> str:
+    """Say why a plan that leads off a lift leaves it too late; empty if it does not, or if it leads off none."""
+    if last is None or last.ride is None or link.source.lift is None:
+        return ""
+    ride = last.ride
+    begun = next(step.time for step in reversed(plan.steps) if RIDE in step.clip)
+    _, leave = ride.lift.stand(ride.target, ride.lift.stand(ride.source, begun)[1])
+    return "" if plan.end_time <= leave else f"others are in the way before the door of '{ride.lift.name}'"
+
+
+def _walked_on(prepared: PreparedLibrary, plan: Plan, across: tuple[float, float], name: str) -> Plan:
     """Return a plan that goes on at the same place on the other floor of a joint."""
     x, y, heading = plan.end_pose
     steps, own = list(plan.steps), dict(plan.own)
@@ -289,7 +378,7 @@ def _walked_on(prepared: PreparedLibrary, plan: Plan, link: Link, name: str) -> 
         clip = replace(prepared.library.clips[step.clip], name=f"{step.clip}~{name}")
         own[clip.name] = OwnStep(clip, swept_step(step, prepared.table, prepared.discs))
         steps[-1] = replace(step, clip=clip.name)
-    (dx, dy) = link.across
+    (dx, dy) = across
     return Plan(tuple(steps), (x + dx, y + dy, heading), plan.end_time, plan.cost, own)
 
 

@@ -449,6 +449,20 @@ class LiveCrowd:
         plan = self._started().plan(int(self._places(who)[0]))
         return plan if self._floors is None else self._floors.plan_in_place(plan)
 
+    def way_ahead(self, who: int | str) -> tuple[FloatArray, FloatArray]:
+        """Return where the steps of a character's plan begin and where it ends (K + 1, 3), and its goal (3,).
+
+        All are x, y, z of the place, on the ground or on the floor that is meant [m].
+        """
+        slots = self._places(who)
+        plan = self._started().plan(int(slots[0]))
+        flat = np.array([*(step.pose[:2] for step in plan.steps), plan.end_pose[:2], self._started().goals(slots)[0]])
+        if self._floors is None:
+            out = np.column_stack([flat, self.world.ground(flat)])
+        else:
+            out = np.column_stack([flat, np.zeros(len(flat))]) + self._floors.back(flat)
+        return out[:-1], out[-1]
+
     def effort(self, who: int | str) -> PlanEffort:
         """Return what it took to find a character's latest plan."""
         return self._started().effort(int(self._places(who)[0]))

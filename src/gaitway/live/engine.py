@@ -517,8 +517,8 @@ class LiveEngine:
         rows[:, :2] = crowd.steps[who, first:count, :2]
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
         rows[:, 4] = self._joins.bases[crowd.actions[who, first:count]] - library.first_action
-        if self.climbing is not None:  # without the steps that only reserve ground on another floor
-            rows = rows[np.append(np.diff(rows[:, 3]) != 0.0, True)]
+        if self.climbing is not None:  # without the steps that only reserve ground on another floor: they come second
+            rows = rows[np.append(True, np.diff(rows[:, 3]) != 0.0)]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
         end = rows[-1, 3] + float(library.body.durations[int(rows[-1, 4])])
         steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips, prepared.speeds)

@@ -42,6 +42,7 @@ from gaitway.world import (
     Terrain,
     World,
 )
+from gaitway.world.levels.lift_sheets import check_lift
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.obstacle import MAX_KEYS, WALKABLE
 from gaitway.world.standing import drawn_down, stood_on
@@ -86,6 +87,9 @@ class WorldBuilder:
             self.origins += [entry] * len(made)
         movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
         self.origins += scene.lists["movers"]
+        lifts = [
+            self._made(entry, partial(entry.value.made, number)) for number, entry in enumerate(scene.lists["lifts"])
+        ]
         if len(self.problems) > before:
             return None
         grounded = not (walkable := [o for o in obstacles if o.kind == WALKABLE]) or terrain is not None
@@ -93,7 +97,12 @@ class WorldBuilder:
         if not grounded:
             terrain = _beneath(walkable, bounds)
         try:
-            world = World(bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain, grounded)
+            world = World(
+                bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain, grounded,
+                tuple(lift for lift in lifts if lift is not None),
+            )  # fmt: skip
+            for entry, lift in zip(scene.lists["lifts"], world.lifts, strict=True):
+                self._made(entry, partial(check_lift, world, lift))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None

@@ -28,6 +28,7 @@ from gaitway.scene.fields import (
     pose_schema,
     wrong,
 )
+from gaitway.scene.lift_model import LiftItem
 from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
 
 FORMAT_VERSION = 1
@@ -265,6 +266,7 @@ class SceneModel(SceneItem):
     obstacles: tuple[ObstacleItem, ...] = items("Obstacles that no character may touch")
     specials: tuple[SpecialItem, ...] = items("Obstacles that only a behaviour of their kind can pass")
     movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
+    lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     plan: dict[str, Any] | None = field("Which planner, and its options", None, example={"planner": "behavior"})

@@ -16,6 +16,7 @@ from gaitway.core.errors import StudioError
 from gaitway.scene.model import AreaItem, SceneModel
 from gaitway.scene.reading.documents import plain_data
 from gaitway.studio.events import AddItem, AddPeople
+from gaitway.world.levels.floors import Floor, Floors
 
 LISTS = ("obstacles", "specials", "movers")
 Data = dict[str, Any]
@@ -64,7 +65,9 @@ def add_item(model: SceneModel, new: AddItem) -> tuple[SceneModel, str]:
 def add_people(model: SceneModel, new: AddPeople, name: str) -> SceneModel:
     """Return the model with one more group."""
     areas = [{"circle": {"center": at, "radius": new.radius}} for at in ((new.x, new.y), (new.goal_x, new.goal_y))]
-    entry = {"count": new.count, "name": name, "start_area": areas[0], "goal_area": areas[1]}
+    entry: Data = {"count": new.count, "name": name, "start_area": areas[0], "goal_area": areas[1]}
+    floors = {"start_floor": new.floor, "goal_floor": new.goal_floor}
+    entry |= {key: floor for key, floor in floors.items() if floor}
     data = _data(model)
     data["characters"] = [*data.get("characters", ()), entry]
     return _model(data)
@@ -104,6 +107,22 @@ def goal_area(model: SceneModel, group: str) -> shapely.Geometry:
     if area.circle is not None:
         return middle.buffer(round_.radius)
     return middle.buffer(round_.radius + _RIM).difference(middle.buffer(max(round_.radius - _RIM, 0.0)))
+
+
+def goal_floor(model: SceneModel, group: str, floors: Floors | None) -> Floor | None:
+    """Return the floor of the goal area of a group; None in a place with one floor, or for a floor that is not there.
+
+    Args:
+        model: the scene.
+        group: name of the group.
+        floors: floors of the place; None if it has one.
+    """
+    if floors is None:
+        return None
+    item = (model.characters or ())[int(group.partition("/")[2])]
+    if item.goal_floor is None:
+        return floors.widest(goal_area(model, group))
+    return next((floor for floor in floors.floors if floor.name == item.goal_floor), None)
 
 
 def move_goal(model: SceneModel, group: str, x: float, y: float) -> SceneModel:
@@ -235,16 +254,18 @@ def _carried(points: Any, place: Callable[[tuple[float, float]], tuple[float, fl
 def _new_item(new: AddItem) -> tuple[str, Data]:
     """Return the list that a new obstacle or mover belongs to, and its entry."""
     at, box = (new.x, new.y), {"size": (new.length, new.width), "yaw_deg": new.yaw_deg}
+    over = {"bottom": round(new.bottom, 4)} if new.bottom else {}
     if new.shape == "box":
-        return "obstacles", {"box": {"center": at, **box, "height": new.height}}
+        return "obstacles", {"box": {"center": at, **box, "height": new.height, **over}}
     if new.shape == "cylinder":
-        return "obstacles", {"cylinder": {"center": at, "radius": 0.5 * new.width, "height": new.height}}
+        return "obstacles", {"cylinder": {"center": at, "radius": 0.5 * new.width, "height": new.height, **over}}
     if new.shape == "fence":
-        return "specials", {"jump": {"center": at, **box, "height": min(new.height, 0.5)}}
+        clear = {"clearance": over["bottom"]} if over else {}
+        return "specials", {"jump": {"center": at, **box, **clear, "height": min(new.height, 0.5)}}
     if new.shape == "beam":
-        return "specials", {"duck": {"center": at, **box, "clearance": 1.25, "height": 0.15}}
+        return "specials", {"duck": {"center": at, **box, "clearance": round(new.bottom + 1.25, 4), "height": 0.15}}
     c, s = math.cos(math.radians(new.yaw_deg)), math.sin(math.radians(new.yaw_deg))
     there = (new.x + new.length * c, new.y + new.length * s)
     path = [(0.0, *at), (0.5 * MOVER_SECONDS, *there), (MOVER_SECONDS, *at)]
-    shape = {"radius": 0.5 * new.width, "height": new.height}
+    shape = {"radius": 0.5 * new.width, "height": new.height, **over}
     return "movers", {"cylinder": shape, "path": path, "repeat": True}

@@ -38,6 +38,7 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "length": (0.05, LARGEST),
     "width": (0.05, LARGEST),
     "height": (0.05, 100.0),
+    "bottom": (-LARGEST, LARGEST),
     "radius": (0.1, LARGEST),
     "count": (1, MOST_PEOPLE),
     "frames": (1, MOST_FRAMES),
@@ -119,6 +120,8 @@ class AddItem(StudioEvent):
     length: float = 1.0
     width: float = 1.0
     height: float = 1.0
+    bottom: float = 0.0
+    """Height of the floor that it stands on [m]."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,10 @@ class AddPeople(StudioEvent):
     goal_x: float
     goal_y: float
     radius: float = 3.0
+    floor: str = ""
+    """Name of the floor on which it starts; "" for the lowest."""
+    goal_floor: str = ""
+    """Name of the floor to which it goes; "" for the lowest."""
 
 
 @dataclass(frozen=True)

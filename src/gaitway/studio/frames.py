@@ -11,16 +11,19 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
 from gaitway.take.evaluation import Joints
 
+HIPS = 0.95
+"""Usual height of roots over the ground [m], by which the floor of somebody is told."""
+
 
 class StudioRoute(NamedTuple):
     """Where a character is about to go."""
 
     points: FloatArray
-    """Points of the route on the ground [m]; (K, 2)."""
-    labels: tuple[tuple[str, float, float], ...]
-    """Behaviours, and where they begin (x, y) [m]."""
-    goal: tuple[float, float] | None
-    """x, y [m]."""
+    """Points of the route; the ground is near their heights [m]; (K, 3)."""
+    labels: tuple[tuple[str, float, float, float], ...]
+    """Behaviours, and where they begin (x, y, z) [m]."""
+    goal: tuple[float, float, float] | None
+    """x, y, z [m]."""
     seconds: float = 0.0
     """Time that the route takes from now on [s]."""
     cost: float | None = None
@@ -35,7 +38,7 @@ class StudioRoute(NamedTuple):
     @property
     def length(self) -> float:
         """Length of the route [m]."""
-        return float(np.hypot(*np.diff(self.points, axis=0).T).sum())
+        return float(np.hypot(*np.diff(self.points[:, :2], axis=0).T).sum())
 
 
 @dataclass(frozen=True)

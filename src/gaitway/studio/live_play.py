@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import numpy as np
-
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, Stuck
 from gaitway.live.libraries import neutral
@@ -184,11 +182,13 @@ class LivePlay:
         """Return where a character is about to go."""
         self._check(name)
         plan, effort = self.crowd.plan(name), self.crowd.effort(name)
-        places = [step.pose[:2] for step in plan.steps]
-        labels = tuple((step.behavior, *step.pose[:2]) for step in plan.steps)
-        x, y = self.crowd.goals(name)[0].tolist()
-        points, left = np.array([*places, plan.end_pose[:2]]), max(plan.end_time - self.time, 0.0)
-        return StudioRoute(points, labels, (x, y), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
+        places, goal = self.crowd.way_ahead(name)
+        labels = tuple(
+            (step.behavior, x, y, z) for step, (x, y, z) in zip(plan.steps, places[:-1].tolist(), strict=True)
+        )
+        x, y, z = goal.tolist()
+        left = max(plan.end_time - self.time, 0.0)
+        return StudioRoute(places, labels, (x, y, z), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
 
     def behavior(self, name: str) -> str:
         """Return the behaviour that a character is in."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from gaitway.audit import Finding, find_collisions
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
 from gaitway.scene.scene import Scene
-from gaitway.studio.frames import StudioRoute, StudioTrouble
-from gaitway.take.evaluation import Joints
+from gaitway.studio.frames import HIPS, StudioRoute, StudioTrouble
+from gaitway.take.evaluation import Joints, sampled
 from gaitway.take.model import Take
 
 _SPACING = 0.2
@@ -126,13 +127,12 @@ class TakePlay:
         who, table = self._number(name), self.take.segments
         end = float(self.take.ends[who])
         times = np.append(np.arange(self.time, end, _SPACING), end)
-        poses = self.take.planar(times, [who])[0]
-        points = poses[np.isfinite(poses[:, 0]), :2]
+        points = self._ground(who, times)
         later = [row for row in self._rows(name) if table.start[row] > self.time]
-        places = self.take.planar(table.start[later], [who])[0] if later else np.empty((0, 3))
-        labels = tuple((self._behavior(row), *place[:2].tolist()) for row, place in zip(later, places, strict=True))
+        places = self._ground(who, table.start[later])
+        labels = tuple((self._behavior(row), x, y, z) for row, (x, y, z) in zip(later, places.tolist(), strict=True))
         x, y = self.take.goals[who, :2].tolist()
-        goal = (x, y) if np.isfinite([x, y]).all() else None
+        goal = (x, y, float(points[-1, 2])) if np.isfinite([x, y]).all() else None
         row = self._planned.get(name, {})
         return StudioRoute(
             points, labels, goal, max(end - self.time, 0.0), row.get("cost"), row.get("by", ""), row.get("expanded", 0),
@@ -154,6 +154,14 @@ class TakePlay:
             elif name in starts:
                 out.append(StudioTrouble("not arrived", (name,), reason, 0.0, place=(*starts[name][:2], 0.0)))
         return tuple(sorted(out, key=lambda one: one.time))
+
+    def _ground(self, who: int, times: FloatArray) -> FloatArray:
+        """Return where a character is at times (K,), at about the height of the ground under it [m]; (K, 3)."""
+        if not len(times):
+            return np.empty((0, 3))
+        body, people = int(self.take.bodies[who]), np.full(len(times), who)
+        roots, _ = sampled(self.take, body, people, np.asarray(times, dtype=np.float64))
+        return np.column_stack([roots[:, :2], roots[:, 2] - HIPS])
 
     def _number(self, name: str) -> int:
         if name not in self.take.names:

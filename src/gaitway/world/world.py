@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
 from gaitway.world.terrain import Terrain
@@ -31,6 +32,7 @@ class World:
     """Terrain; None is level ground at height 0."""
     grounded: bool = True
     """Whether people walk on that ground; False where walkable meshes are all that they walk on."""
+    lifts: tuple[Lift, ...] = ()
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -43,23 +45,28 @@ class World:
         object.__setattr__(self, "bounds", (float(x0), float(y0), float(x1), float(y1)))
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
         object.__setattr__(self, "movers", tuple(self.movers))
+        object.__setattr__(self, "lifts", tuple(self.lifts))
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
-        return Snapshot(self, float(time), tuple(mover.at(time) for mover in self.movers))
+        return Snapshot(self, float(time), tuple(moving.at(time) for moving in (*self.movers, *self.lifts)))
 
     def ground(self, points: npt.ArrayLike) -> FloatArray:
         """Return the height of the terrain [m] (...) at points (..., 2), without obstacles."""
         points = np.asarray(points, dtype=np.float64)
         return np.zeros(points.shape[:-1]) if self.terrain is None else self.terrain.height(points)
 
-    def standing_height(self, points: npt.ArrayLike, near: npt.ArrayLike | None = None) -> FloatArray:
+    def standing_height(
+        self, points: npt.ArrayLike, near: npt.ArrayLike | None = None, times: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Return the height of the highest ground to stand on [m] (...) at points (..., 2).
 
         That is the terrain or, exactly, the upper side of a standable obstacle that does not move. A point on an edge
-        is on top. If heights (...) are given, the ground nearest to them counts instead of the highest.
+        is on top. If heights (...) are given, the ground nearest to them counts instead of the highest, and lifts
+        count too: where they are at times (...) [s], or where they stand if no times are given.
         """
-        return _standing_height(self, self.obstacles, points, near)
+        found = _standing_height(self, self.obstacles, points, near)
+        return found if near is None or not self.lifts else _on_lifts(self.lifts, found, points, near, times)
 
     def with_obstacle(self, obstacle: Obstacle) -> World:
         """Return a world with one more obstacle at the end; all else is shared."""
@@ -88,7 +95,7 @@ class Snapshot:
     time: float
     """Time [s]."""
     moved: tuple[Obstacle, ...]
-    """The movers at this time as obstacles, in their order."""
+    """The movers at this time as obstacles, in their order; then the platforms of lifts."""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -98,6 +105,19 @@ class Snapshot:
     def standing_height(self, points: npt.ArrayLike) -> FloatArray:
         """Return `World.standing_height`, with the movers where they are at this time."""
         return _standing_height(self.world, self.obstacles, points)
+
+
+def _on_lifts(
+    lifts: Iterable[Lift], found: FloatArray, points: npt.ArrayLike, near: npt.ArrayLike, times: npt.ArrayLike | None
+) -> FloatArray:
+    """Return heights of the ground (...), or of a platform at points (..., 2) that is nearer to heights (...) [m]."""
+    flat, out = np.asarray(points, dtype=np.float64), np.array(found)
+    for lift in lifts:
+        here = lift.inside(flat)
+        for level in lift.heights if times is None else (lift.height(times),):
+            nearer = here & (np.abs(level - np.asarray(near)) < np.abs(out - near))
+            out = np.where(nearer, level, out)
+    return out
 
 
 def _standing_height(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from gaitway.core.arrays import BoolArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.layers import layer_between
@@ -22,6 +23,8 @@ LAYER = "ground"
 """Name of the layers."""
 _OFF = 0.002
 """Largest distance from the ground of points that need no correction [m]."""
+_ABOARD = 0.3
+"""Largest height over the platform of a lift of the lowest point of somebody who rides it [m]."""
 
 
 def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundSpan]] | None = None) -> Take:
@@ -37,7 +40,7 @@ def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundS
         spans: ground that some characters walk on instead of the terrain, by name.
     """
     known = spans or {}
-    level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
+    level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles) and not world.lifts
     if level and not take.layers and not known:
         return take
     layers = [
@@ -49,12 +52,40 @@ def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundS
 def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]) -> Layer | None:
     """Return the layer that a character needs, or None."""
     clip = take.clip(character)
-    if clip.contacts is None or (not spans and _rests(clip, clip.contacts, world)):
-        return None
     times = take.start(character) + np.arange(len(clip)) / clip.fps
-    ground = Underfoot(world, spans, times)
-    changed = on_ground(clip, ground) if _walks(clip.skeleton) else carried(clip, ground)
-    return layer_between(take, character, clip, changed, LAYER)
+    if clip.contacts is None or (not spans and _rests(clip, clip.contacts, world, times)):
+        return None
+    put = on_ground if _walks(clip.skeleton) else carried
+    rides = _rides(clip, world, times)
+    cuts = [0, *(np.flatnonzero(np.diff(rides)) + 1).tolist(), len(clip)]
+    parts = [(a, b) for a, b in pairwise(cuts) if not rides[a]]  # who rides a lift stands on it already
+    roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
+    for a, b in parts:
+        own = _frames(clip, a, b) if len(cuts) > 2 else clip
+        changed = put(own, Underfoot(world, spans, times[a:b]))
+        roots[a:b], turns[a:b] = changed.root_positions, changed.rotations
+    return layer_between(take, character, clip, replace(clip, root_positions=roots, rotations=turns), LAYER)
+
+
+def _rides(clip: Clip, world: World, times: FloatArray) -> BoolArray:
+    """Return in which frames, at times (F,) [s], somebody goes up or down with a lift; (F,)."""
+    out = np.zeros(len(clip), dtype=bool)
+    lowest = clip.contact_positions()[..., 2].min(axis=1) if world.lifts else None
+    for lift in world.lifts:
+        top = lift.height(times)
+        moves = np.abs(lift.height(times + 1.0 / clip.fps) - lift.height(times - 1.0 / clip.fps)) > 0.0
+        out |= moves & lift.inside(clip.root_positions[:, :2]) & (np.abs(lowest - top) < _ABOARD)
+    return out
+
+
+def _frames(clip: Clip, first: int, stop: int) -> Clip:
+    """Return some frames of a clip."""
+    return replace(
+        clip,
+        root_positions=clip.root_positions[first:stop],
+        rotations=clip.rotations[first:stop],
+        contacts=None if clip.contacts is None else clip.contacts[first:stop],
+    )
 
 
 def _walks(skeleton: Skeleton) -> bool:
@@ -63,10 +94,11 @@ def _walks(skeleton: Skeleton) -> bool:
     return legs and not any(point.rolls for point in skeleton.contact_points)
 
 
-def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:
-    """Return whether everything that rests is on the ground already."""
+def _rests(clip: Clip, contacts: BoolArray, world: World, times: FloatArray) -> bool:
+    """Return whether everything that rests at times (F,) [s] is on the ground already."""
     if world.terrain is not None:
         return False
     resting = clip.contact_positions()[contacts]
-    tops = world.standing_height(resting[:, :2], resting[:, 2])
+    when = np.repeat(times, contacts.sum(axis=1))
+    tops = world.standing_height(resting[:, :2], resting[:, 2], when)
     return bool((np.abs(resting[:, 2] - tops) < _OFF).all())

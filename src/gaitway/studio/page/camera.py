@@ -230,7 +230,7 @@ def near_heights(world: World, points: FloatArray) -> FloatArray:
 
 
 def seen_point(
-    scene: Scene, origin: tuple[float, ...], direction: tuple[float, ...]
+    world: World, origin: tuple[float, ...], direction: tuple[float, ...]
 ) -> tuple[float, float, float] | None:
     """Return the first point within bounds where a ray comes down on something to stand on: x, y, z [m], or None.
 
@@ -241,14 +241,14 @@ def seen_point(
     if not (np.isfinite(start).all() and np.isfinite(along).all()) or along[2] > -1e-6:
         return None
     along = along / np.linalg.norm(along)
-    lowest = 0.0 if scene.world.terrain is None else min(0.0, float(scene.world.terrain.heights.min()))
+    lowest = 0.0 if world.terrain is None else min(0.0, float(world.terrain.heights.min()))
     length = min((start[2] - lowest) / -along[2], _FARTHEST)
     if length <= 0.0:
         return None
     points = start + np.linspace(0.0, length, max(round(length / _SIGHT), 2))[:, None] * along
-    x0, y0, x1, y1 = scene.world.bounds
+    x0, y0, x1, y1 = world.bounds
     points = points[((points[:, :2] >= (x0, y0)) & (points[:, :2] <= (x1, y1))).all(axis=1)]
-    above = points[:, 2] - scene.world.standing_height(points[:, :2], points[:, 2])
+    above = points[:, 2] - world.standing_height(points[:, :2], points[:, 2])
     met = np.flatnonzero((above[:-1] > 0.0) & (above[1:] <= 0.0) & (above[1:] > -2.0 * _SIGHT))
     if not len(met):
         return None

@@ -27,6 +27,7 @@ KEYS = """| key | |
 | `N` | one frame |
 | `F` | follow the selected person, or no longer |
 | `T` / `H` | from above / the whole place |
+| `L` | hide the highest floor, then the next; at last show all again |
 | `G` | send the selected person: then click the ground |
 | `1` to `5` | put a box, cylinder, fence, beam, mover: then click the ground |
 | `R` | turn the selected thing by 15 degrees |

@@ -13,7 +13,6 @@ import viser
 
 from gaitway.core.arrays import FloatArray
 from gaitway.studio.frames import StudioRoute
-from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.people import Heights, beneath
 from gaitway.studio.tones import copied_color, surface_color
 
@@ -27,6 +26,8 @@ MOST_NAMES = 60
 _LABELS, _APART = 6, 0.9
 """Largest number of behaviours that are named along a route, and least distance between their names [m]."""
 _SIDES = 40
+Place = tuple[float, float, float]
+"""Where somebody may stand: x, y, z [m]."""
 _COLORS: Mapping[str, tuple[int, int, int]] = {
     "jump": (188, 72, 12), "duck": (110, 30, 150), "crawl": (86, 40, 140), "climb": (140, 96, 0),
     "jog": (168, 24, 24), "turn": (160, 112, 0), "stand": (60, 60, 60), "wait": (60, 60, 60),
@@ -45,13 +46,22 @@ class PageRoute:
     Handles stay while it is the same character; only what has changed is sent.
     """
 
-    def __init__(self, server: viser.ViserServer, send: Callable[[float, float], None]) -> None:
-        self._scene, self._send = server.scene, send
+    def __init__(
+        self, server: viser.ViserServer, send: Callable[[Place], None], under: Callable[[FloatArray, FloatArray], Place]
+    ) -> None:
+        """Take the page.
+
+        Args:
+            server: where to draw.
+            send: called with the place to which the goal was dragged.
+            under: returns the place to stand at that is seen from a point (3,) through another (3,).
+        """
+        self._scene, self._send, self._under = server.scene, send, under
         self._ring: viser.BatchedMeshHandle | None = None
         self._line: viser.LineSegmentsHandle | None = None
         self._goal: viser.MeshHandle | None = None
         self._words: list[viser.LabelHandle] = []
-        self._said: tuple[tuple[str, float, float], ...] = ()
+        self._said: tuple[tuple[str, float, float, float], ...] = ()
         self._handle: int | None = None
 
     def let_go(self, client: int) -> None:
@@ -107,7 +117,7 @@ class PageRoute:
         elif lines.shape != self._line.points.shape or not np.array_equal(lines, self._line.points):
             self._line.colors, self._line.points = colors, lines
 
-    def _show_goal(self, goal: tuple[float, float] | None, heights: Heights) -> None:
+    def _show_goal(self, goal: Place | None, heights: Heights) -> None:
         if goal is None:
             if self._goal is not None:
                 self._goal.remove()
@@ -121,16 +131,16 @@ class PageRoute:
             )  # fmt: skip
             self._goal.on_drag("left")(self._drag)
         if self._handle is None:
-            self._goal.position = (*goal, _height(heights, np.array(goal)) + _LIFT)
+            self._goal.position = (goal[0], goal[1], float(heights(np.array([goal]))[0]) + _LIFT)
 
-    def _show_words(self, labels: tuple[tuple[str, float, float], ...], heights: Heights) -> None:
+    def _show_words(self, labels: tuple[tuple[str, float, float, float], ...], heights: Heights) -> None:
         if labels == self._said:
             return
         self._said = labels
         while len(self._words) > len(labels):
             self._words.pop().remove()
-        for number, (behavior, x, y) in enumerate(labels):
-            place = (x, y, _height(heights, np.array([x, y])) + 0.12)
+        for number, (behavior, x, y, z) in enumerate(labels):
+            place = (x, y, float(heights(np.array([[x, y, z]]))[0]) + 0.12)
             if number < len(self._words):
                 self._words[number].text = plain_words(behavior)
                 self._words[number].position = place
@@ -142,13 +152,13 @@ class PageRoute:
 
     async def _drag(self, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
         eye, to = np.array(event.client.camera.position), np.array(event.end_position)
-        x, y = on_level(eye, to, float(event.target.position[2])).tolist()
-        if not (math.isfinite(x) and math.isfinite(y)):
+        x, y, z = self._under(eye, to)
+        if not all(map(math.isfinite, (x, y, z))):
             return
         self._handle = event.client_id if event.phase != "end" else None
-        event.target.position = (x, y, float(event.target.position[2]))
+        event.target.position = (x, y, z + _LIFT)
         if event.phase == "end":
-            self._send(x, y)
+            self._send((x, y, z))
 
 
 class PageTraces:
@@ -156,16 +166,18 @@ class PageTraces:
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
-        self._past: deque[tuple[float, dict[str, tuple[float, float]]]] = deque()
+        self._past: deque[tuple[float, dict[str, tuple[float, ...]]]] = deque()
         self._trails: viser.LineSegmentsHandle | None = None
         self._plans: viser.LineSegmentsHandle | None = None
 
     def note(self, time: float, names: Sequence[str], roots: FloatArray) -> None:
-        """Note the root positions (N, 2) of all characters [m]."""
+        """Note the root positions (N, 3) of all characters [m]."""
         if self._past and not -1e-9 <= time - self._past[-1][0] < _TRAIL_TIME:
             self._past.clear()  # another time altogether
         if not self._past or time - self._past[-1][0] >= _TRAIL_STEP - 1e-9:
-            self._past.append((time, dict(zip(names, map(tuple, roots.tolist()), strict=True))))
+            self._past.append(
+                (time, dict(zip(names, map(tuple, beneath(roots[:, :2], roots[:, 2]).tolist()), strict=True)))
+            )
         while self._past and self._past[0][0] < time - _TRAIL_TIME:
             self._past.popleft()
 
@@ -198,8 +210,8 @@ class PageTraces:
             if handle is not None:
                 handle.remove()
             return None
-        flat = np.array(pieces, dtype=np.float64).reshape(-1, 2)
-        lines = np.column_stack([flat, heights(flat) + _LIFT]).reshape(-1, 2, 3).astype(np.float32)
+        flat = np.array(pieces, dtype=np.float64).reshape(-1, 3)
+        lines = np.column_stack([flat[:, :2], heights(flat) + _LIFT]).reshape(-1, 2, 3).astype(np.float32)
         share = 0.75 * np.array(ages)[:, None, None]
         mixed = (1.0 - share) * np.array(color) + share * np.array((222, 217, 206))
         colors = np.broadcast_to(mixed, lines.shape).astype(np.uint8)
@@ -234,19 +246,19 @@ class PageNames:
 
 
 def colored_way(ahead: StudioRoute) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
-    """Return the points of a route (K, 2) and the colours of its pieces (K - 1, 2, 3), by the behaviours along it."""
+    """Return the points of a route (K, 3) and the colours of its pieces (K - 1, 2, 3), by the behaviours along it."""
     points = np.asarray(ahead.points)
     color, colors = _WALK, []
-    starts = [(np.hypot(*(points - (x, y)).T).argmin(), behavior_color(name)) for name, x, y in ahead.labels]
+    starts = [(np.linalg.norm(points - at, axis=1).argmin(), behavior_color(name)) for name, *at in ahead.labels]
     for number in range(len(points) - 1):
         color = next((c for k, c in reversed(starts) if k <= number), color)
         colors.append((color, color))
     return points, np.array(colors, dtype=np.uint8).reshape(-1, 2, 3)
 
 
-def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
+def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float, float], ...]:
     """Return the first few places along a route where another kind of motion begins: not every turn of a walk."""
-    out: list[tuple[str, float, float]] = []
+    out: list[tuple[str, float, float, float]] = []
     for label in ahead.labels:
         if not out or (
             behavior_color(label[0]) != behavior_color(out[-1][0]) and math.dist(label[1:], out[-1][1:]) > _APART
@@ -256,8 +268,8 @@ def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
 
 
 def segments(points: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
-    """Return a line on the ground as pieces (K - 1, 2, 3) [m]."""
-    raised = np.column_stack([points, heights(points) + _LIFT]).astype(np.float32)
+    """Return a line through points (K, 3) on the ground near them as pieces (K - 1, 2, 3) [m]."""
+    raised = np.column_stack([points[:, :2], heights(points) + _LIFT]).astype(np.float32)
     return np.stack([raised[:-1], raised[1:]], axis=1)
 
 
@@ -282,7 +294,3 @@ def _target() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
     parts = [annulus(1e-3, 0.26), annulus(0.38, 0.48)]
     faces = [part[1] + number * len(part[0]) for number, part in enumerate(parts)]
     return np.concatenate([part[0] for part in parts]), np.concatenate(faces).astype(np.uint32)
-
-
-def _height(heights: Heights, at: FloatArray) -> float:
-    return float(heights(np.asarray(at)[None, :2])[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from gaitway.studio import events
 from gaitway.studio.edits import item_names
 from gaitway.studio.events import SetGoal, StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
-from gaitway.studio.page.camera import PageCameras, ground_point, near_heights, seen_point
+from gaitway.studio.page.camera import PageCameras, ground_point, near_heights, on_level, seen_point
 from gaitway.studio.page.flow import PageFlow
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.goals import GoalMarks
@@ -27,6 +28,7 @@ from gaitway.studio.page.panel import THINGS, PagePanel
 from gaitway.studio.page.people import PagePeople
 from gaitway.studio.page.place import PlaceView
 from gaitway.studio.page.server import LocalServer
+from gaitway.studio.page.storeys import PageStoreys
 from gaitway.studio.page.troubles import TroubleMarks
 from gaitway.studio.session import StudioSession
 from gaitway.studio.tones import add_lights
@@ -54,6 +56,7 @@ class PageKeys:
         self._add(server, "Redo", ("Y",), lambda _: post(events.Redo()))
         self._add(server, "From above", ("T",), lambda client: page.look(client, top=True))
         self._add(server, "The whole place", ("H",), page.look)
+        self._add(server, "Hide the highest floor", ("L",), lambda _: page.lower_storey())
         self._add(server, "Follow the selected person", ("F",), page.follow)
         self._add(server, "Send the selected person", ("G",), lambda _: panel.hold("send"))
         self._add(server, "Turn the selected thing", ("R",), lambda _: page.turn_item())
@@ -122,6 +125,7 @@ class StudioPage:
         panel: what can be pressed and read.
         cameras: where everybody looks from.
         windows: what is over the page.
+        storeys: which floors are shown.
         tool: what a click on the ground does, or "".
         item: the thing that is selected, or "".
         dropped: frames that were left out, for nobody had got the one before.
@@ -141,8 +145,9 @@ class StudioPage:
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
         self.cameras, self.windows = PageCameras(server), PageWindows()
         self._people = PagePeople(server, self._select, self._individual)
-        self._place = PlaceView(server, self.post, self.select_item)
-        self._way = PageRoute(server, self._send)
+        self.storeys = PageStoreys()
+        self._place = PlaceView(server, self.post, self.select_item, self.storeys)
+        self._way = PageRoute(server, self._send, self._under)
         self._traces, self._names = PageTraces(server), PageNames(server)
         self._troubles, self._flow, self._flows = TroubleMarks(server), PageFlow(server), False
         self._goals = GoalMarks(server, self.post, self.tell)
@@ -167,12 +172,14 @@ class StudioPage:
         names = item_names(scene.source)
         new = [name for name in names if self._awaited is not None and name not in self._awaited]
         self._awaited = None
+        if self.storeys.enter(self._floors):
+            self.panel.show_storeys()
         with self._server.atomic():
             self._place.show(scene)
             if new or (self.item and self.item not in names):
                 self.select_item(new[-1] if new else "")
             self._place.ring(self.item)
-            self._goals.enter(scene, self._heights)
+            self._goals.enter(scene, self._floors, self.storeys.at)
         self.panel.show_scene(scene)
         self.cameras.enter(scene)
 
@@ -185,8 +192,9 @@ class StudioPage:
             return
         self._preparing = frame.preparing
         began = time.perf_counter()
-        roots = np.concatenate([np.empty((0, 3)), *(some.positions[:, 0] for some in frame.joints)])
-        self._roots = dict(zip(frame.names, roots, strict=True))
+        self._roots = dict(zip(frame.names, _roots(frame), strict=True))
+        whole, frame = frame, self.storeys.seen(frame)
+        roots = _roots(frame)
         with self._server.atomic():
             level = self._scene is not None and self._scene.world.terrain is None
             eyes = self.cameras.eyes()
@@ -197,12 +205,12 @@ class StudioPage:
                 tops = [some.positions[:, :, 2].max(axis=1) for some in frame.joints]
                 self._troubles.show(frame, roots, np.concatenate([np.empty(0), *tops]), self._heights)
                 self._marked = bool(frame.troubles)
-            self._traces.note(frame.time, frame.names, roots[:, :2])
+            self._traces.note(frame.time, frame.names, roots)
             self._flow.note(frame.time, frame.names, roots[:, :2])
             if began - self._slow > _SLOW:
                 self._slow = began
                 self._show_slow(frame, roots)
-        self.panel.show_frame(began, frame, self.sending_ms, self.dropped)
+        self.panel.show_frame(began, whole, self.sending_ms, self.dropped)
         self._server.mark()
         self.sending_ms = 1e3 * (time.perf_counter() - began)
 
@@ -283,7 +291,7 @@ class StudioPage:
         elif what == "contacts":
             self._people.contacts = on
         elif what == "goals":
-            self._goals.show(on, self._heights)
+            self._goals.show(on)
         self._slow = 0.0
 
     def select_item(self, item: str) -> None:
@@ -336,11 +344,57 @@ class StudioPage:
             self._session.select(name)
             self.select_item("")
 
-    def _send(self, x: float, y: float) -> None:
-        """Give the selected character another goal, within bounds."""
-        if self._scene is not None and self.selected():
-            x0, y0, x1, y1 = self._scene.world.bounds
-            self.post(SetGoal(self.selected(), min(max(x, x0), x1), min(max(y, y0), y1)))
+    def lower_storey(self) -> None:
+        """Hide the highest storey that is seen, or show all again."""
+        if self.storeys.storeys:
+            self.storeys.lower()
+            self.panel.show_storeys()
+            self._show_storeys()
+        else:
+            self.tell("there is one floor here, or a mesh, which is one thing")
+
+    def set_storey(self, name: str, look: str) -> None:
+        """Let a storey be shown, faded or hidden."""
+        if self.storeys.set(name, look):
+            self._show_storeys()
+
+    def _show_storeys(self) -> None:
+        if self._scene is None:
+            return
+        with self._server.atomic():
+            self._place.show(self._scene)
+            self._goals.enter(self._scene, self._floors, self.storeys.at)
+            self._place.ring(self.item)
+        self._slow = 0.0
+
+    def _under(self, eye: FloatArray, to: FloatArray) -> tuple[float, float, float]:
+        """Return the place to stand at that is seen from a point (3,) through another (3,); NaN if there is none."""
+        if self._scene is None:
+            return (math.nan,) * 3
+        if self._floors is None:
+            x, y = on_level(eye, to, float(self._scene.world.ground(to[:2]))).tolist()
+            return x, y, float(self._scene.world.ground(np.array([x, y])))
+        world = self.storeys.solid(self._scene.world)
+        return seen_point(world, tuple(eye.tolist()), tuple((to - eye).tolist())) or (math.nan,) * 3
+
+    def _send(self, place: tuple[float, float, float]) -> None:
+        """Give the selected character another goal, within bounds, on the floor at that place."""
+        if self._scene is None or not self.selected():
+            return
+        (x0, y0, x1, y1), (x, y, z) = self._scene.world.bounds, place
+        x, y = min(max(x, x0), x1), min(max(y, y0), y1)
+        floor = self._floor_at((x, y, z)) if self._floors is not None else ""
+        if floor is not None:
+            self.post(SetGoal(self.selected(), x, y, floor))
+
+    def _floor_at(self, place: tuple[float, float, float]) -> str | None:
+        """Return the name of the floor at a place; None if there is none, which is said."""
+        assert self._floors is not None
+        try:
+            return self._floors.at(*place).name
+        except WorldError:
+            self.tell("nobody can stand there")
+            return None
 
     def _leave(self, client: viser.ClientHandle) -> None:
         self._place.let_go(client.client_id)
@@ -356,13 +410,14 @@ class StudioPage:
         if self._floors is None:
             at = ground_point(self._scene, event.ray_origin, event.ray_direction)
             if at is not None:
-                self.panel.use_tool(self.tool, at)
+                self.panel.use_tool(self.tool, (*at, 0.0))
             return
-        seen = seen_point(self._scene, event.ray_origin, event.ray_direction)
-        if seen is not None:
-            try:
-                floor = self._floors.at(*seen).name
-            except WorldError:
-                self.tell("nobody can stand there")
-                return
-            self.panel.use_tool(self.tool, seen[:2], floor)
+        seen = seen_point(self.storeys.solid(self._scene.world), event.ray_origin, event.ray_direction)
+        floor = None if seen is None else self._floor_at(seen)
+        if seen is not None and floor is not None:
+            self.panel.use_tool(self.tool, seen, floor)
+
+
+def _roots(frame: StudioFrame) -> FloatArray:
+    """Return the root positions of all characters of a frame [m]; (N, 3)."""
+    return np.concatenate([np.empty((0, 3)), *(some.positions[:, 0] for some in frame.joints)])

@@ -22,6 +22,7 @@ from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.page.flow import legend
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.marks import plain_words
+from gaitway.studio.page.storeys import LOOKS, PageStoreys
 from gaitway.studio.page.troubles import PanelTroubles, TakeStrip, summary
 
 _OWN = 0.5
@@ -195,6 +196,7 @@ class PanelPage(Protocol):
     tool: str
     item: str
     windows: PageWindows
+    storeys: PageStoreys
 
     def selected(self) -> str:
         """Return the name of the selected character, or ""."""
@@ -220,6 +222,9 @@ class PanelPage(Protocol):
     def show_what(self, what: str, on: bool) -> None:
         """Show something, or no longer."""
 
+    def set_storey(self, name: str, look: str) -> None:
+        """Let a storey be shown, faded or hidden."""
+
 
 class PagePanel:
     """The buttons, sliders and texts beside the scene. This class is **mutable**."""
@@ -230,7 +235,8 @@ class PagePanel:
         self._whom = ("", 0.0)
         self._opened: Callable[[str], None] | None = None
         self._saved: Saved | None = None
-        self._first: tuple[float, float] | None = None
+        self._first: tuple[tuple[float, float, float], str] | None = None
+        self._floors: list[viser.GuiDropdownHandle[str]] = []
         self._shown: dict[str, viser.GuiCheckboxHandle] = {}
         gui = server.gui
         gui.configure_theme(
@@ -324,9 +330,22 @@ class PagePanel:
         """Show the selected obstacle or mover."""
         self._item.content = f"**{words}** · {item}" if item else "Click or drag a thing to select it."
 
-    def use_tool(self, tool: str, at: tuple[float, float], floor: str = "") -> None:
-        """Use a tool at a place on the ground, or on a floor."""
-        x, y = at
+    def show_storeys(self) -> None:
+        """List the storeys of the place, the highest first, and how each of them looks."""
+        for box in self._floors:
+            box.remove()
+        self._floors = []
+        self._floor_list.visible = bool(self._page.storeys.storeys)
+        with self._floor_list:
+            for storey in reversed(self._page.storeys.storeys):
+                look = self._page.storeys.look(storey.name)
+                box = self._server.gui.add_dropdown(f"{storey.name}, {storey.height:g} m", LOOKS, initial_value=look)
+                box.on_update(partial(self._on_storey, storey.name))
+                self._floors.append(box)
+
+    def use_tool(self, tool: str, at: tuple[float, float, float], floor: str = "") -> None:
+        """Use a tool at a place (x, y, z) on the ground, or on a floor."""
+        x, y, z = at
         if tool == "send":
             if self._page.selected():
                 self._post(events.SetGoal(self._page.selected(), x, y, floor))
@@ -335,14 +354,15 @@ class PagePanel:
             length, width, height = _SIZES[tool]
             self._page.await_item()
             self.hold("")
-            self._post(events.AddItem(tool, x, y, 0.0, length, width, height))  # type: ignore[arg-type]
+            self._post(events.AddItem(tool, x, y, 0.0, length, width, height, round(z, 3) if floor else 0.0))  # type: ignore[arg-type]
             self.tell(f"drag the {tool} to move it, with shift to turn it; Z takes it away again")
         elif tool == "group" and self._first is None:
-            self._first = at
+            self._first = at, floor
             self.tell("click where the group is to go")
         elif tool == "group" and self._first is not None:
             radius = max(1.0, 0.45 * float(self._count.value) ** 0.5)
-            self._post(events.AddPeople(int(self._count.value), *self._first, x, y, radius))
+            (start, first) = self._first
+            self._post(events.AddPeople(int(self._count.value), *start[:2], x, y, radius, first, floor))
             self.hold("")
 
     def hold(self, tool: str) -> None:
@@ -401,6 +421,7 @@ class PagePanel:
             self._shown[what] = box
             if what == "flow and density":
                 self._legend = gui.add_html(legend(), visible=on)
+        self._floor_list = gui.add_folder("Floors", visible=False)
         camera = gui.add_button_group("Camera", ("whole", "from above", "follow"))
         camera.on_click(self._on_camera)
 
@@ -446,6 +467,9 @@ class PagePanel:
         if what == "flow and density":
             self._legend.visible = bool(event.target.value)
         self._page.show_what(what, bool(event.target.value))
+
+    def _on_storey(self, name: str, event: viser.GuiEvent[viser.GuiDropdownHandle[str]]) -> None:
+        self._page.set_storey(name, str(event.target.value))
 
     def _choose(self) -> None:
         planner = next((name for name, words in _PLANNERS.items() if words == self._planner.value), self._planner.value)

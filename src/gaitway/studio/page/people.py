@@ -12,6 +12,7 @@ import viser
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
+from gaitway.studio.frames import HIPS
 from gaitway.studio.page.skinned import WholePeople, chosen
 from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors, shadow_segments
 from gaitway.studio.tones import FLOOR, SHADE, SUN, copied_color
@@ -34,8 +35,6 @@ _THIN = 1e-3
 _SIDES = 20
 _AWAY = (0.0, 0.0, -1e4)
 """Where the pieces of somebody are who has a whole body: out of sight [m]."""
-_HIPS = 0.95
-"""Usual height of roots over the ground [m], by which the floor of somebody is told."""
 _TOUCH = 0.03
 """Largest height of points of the feet that are on the ground [m]."""
 _CAPSULE, _CONTACT = copied_color("#5480a6"), copied_color("#c83c0a")
@@ -53,12 +52,16 @@ class PageShadows:
         self._segments = shadow_segments(skeleton)
         self._handles: list[viser.BatchedMeshHandle] = []
         self._turn, self._scale, self._before, self._ray = flattening()
+        self._rise = _THIN * float(rotations.rotate(self._turn, self._ray)[2])
 
-    def show(self, joints: Joints) -> None:
-        """Let the shadows fall for characters where they are."""
-        turned = rotations.rotate(self._before, joints.positions)
+    def show(self, joints: Joints, grounds: FloatArray) -> None:
+        """Let the shadows fall for characters where they are, on level floors of heights (N,) [m]."""
+        positions = joints.positions - np.array([0.0, 0.0, 1.0]) * grounds[:, None, None]
+        turned = rotations.rotate(self._before, positions)
         along = turned @ self._ray
-        places = (turned - along[..., None] * self._ray).astype(np.float32)  # which changes no shadow
+        flat = turned - along[..., None] * self._ray  # which changes no shadow
+        # what is flattened is still shifted a little along that direction, which is up or down in the end
+        places = (flat + (grounds / self._rise)[:, None, None] * self._ray).astype(np.float32)
         turns = rotations.multiply(self._before, joints.rotations).astype(np.float32)
         if not self._handles:
             for number, segment in enumerate(self._segments):
@@ -147,7 +150,8 @@ class PagePeopleBatch:
         self.whole = frozenset(names[row] for row in whole)
         self._show_pieces(joints, names, whole)
         if level and len(names) <= MOST_SHADOWS and not self._capsules:
-            self._shadows.show(joints)
+            roots = joints.positions[:, 0]
+            self._shadows.show(joints, heights(beneath(roots[:, :2], roots[:, 2])))
             self._show_shade(None)
         else:
             self._shadows.remove()
@@ -367,7 +371,7 @@ def _floor(roots: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
 
 def beneath(plan: FloatArray, roots: FloatArray) -> FloatArray:
     """Return points of the plan (N, 2) at the height at which people whose roots are so high (N,) may stand; (N, 3)."""
-    return np.column_stack([plan, roots - _HIPS])
+    return np.column_stack([plan, roots - HIPS])
 
 
 def _bearings(count: int) -> npt.NDArray[np.float32]:

@@ -23,6 +23,7 @@ from gaitway.studio.events import MoveItem, StudioEvent
 from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.ground import PageGround
 from gaitway.studio.page.people import flattening
+from gaitway.studio.page.storeys import FADE, FADED, HIDDEN, SHOWN, PageStoreys
 from gaitway.studio.tones import FLOOR, SHADE, copied_color, surface_color
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.surface import surface
@@ -50,10 +51,12 @@ class _PlaceGrip:
 class PlaceView:
     """Obstacles and movers. This class is **mutable**."""
 
-    def __init__(self, server: viser.ViserServer, post: Post, clicked: Callable[[str], None]) -> None:
-        self._server, self._post, self._clicked = server, post, clicked
+    def __init__(
+        self, server: viser.ViserServer, post: Post, clicked: Callable[[str], None], storeys: PageStoreys
+    ) -> None:
+        self._server, self._post, self._clicked, self._storeys = server, post, clicked, storeys
         self._handles: dict[str, viser.MeshHandle] = {}
-        self._drawn: dict[str, tuple[str, Obstacle]] = {}
+        self._drawn: dict[str, tuple[str, Obstacle, str]] = {}
         self._movers: list[viser.MeshHandle] = []
         self._shades: list[viser.BatchedMeshHandle] = []
         self._grip: _PlaceGrip | None = None
@@ -61,6 +64,8 @@ class PlaceView:
         self._ringed: int | None = None
         """Number of the mover that has the ring, which goes along with it."""
         self._loose: tuple[str, float] | None = None
+        self._looks: tuple[str, ...] = ()
+        """How movers look, as the storeys on which they are."""
         self.ground = PageGround(server)
         self.scene: Scene | None = None
 
@@ -70,20 +75,23 @@ class PlaceView:
         names, world = item_names(scene.source), scene.world
         if self._grip is not None and before is not None and item_names(before.source) == names:
             return
-        self.ground.enter(world)
+        self.ground.enter(self._storeys.solid(world))  # nothing else casts a shadow
         fixed = [name for name in names if not name.startswith("movers/")]
         own = len(fixed) == len(world.obstacles)  # things of included files cannot be dragged
         wanted = {
-            f"/place/{number}": (fixed[number] if own else "", obstacle)
+            f"/place/{number}": (fixed[number] if own else "", obstacle, look)
             for number, obstacle in enumerate(world.obstacles)
+            if (look := self._storeys.look_of(obstacle)) != HIDDEN
         }
         for place in [place for place in self._handles if wanted.get(place) != self._drawn[place]]:
             self._handles.pop(place).remove()
             del self._drawn[place]
-        for place, (item, obstacle) in wanted.items():
+        for place, (item, obstacle, look) in wanted.items():
             if place not in self._handles:
-                self._draw(item, place, obstacle)
-        if before is None or before.world.movers != world.movers:
+                self._draw(item, place, obstacle, look)
+        looks = tuple(self._storeys.at(mover.phases[0].shape.heights[0]) for mover in world.movers)
+        if before is None or before.world.movers != world.movers or looks != self._looks:
+            self._looks = looks
             self._draw_movers(world, [name for name in names if name.startswith("movers/")])
 
     def move(self, poses: FloatArray) -> None:
@@ -92,8 +100,7 @@ class PlaceView:
             place, self._loose = self._loose[0], None
             if place in self._handles and self._handles[place].position.any() and self.scene is not None:
                 self._handles.pop(place).remove()
-                item, obstacle = self._drawn[place]
-                self._draw(item, place, obstacle)
+                self._draw(self._drawn[place][0], place, *self._drawn[place][1:])
         for handle, (x, y, heading) in zip(self._movers, poses.tolist(), strict=False):
             handle.position = (x, y, 0.0)
             handle.wxyz = rotations.from_yaw(heading)
@@ -107,7 +114,7 @@ class PlaceView:
         if self._ring is not None:
             self._ring.remove()
             self._ring, self._ringed = None, None
-        shapes = [obstacle.shape for name, obstacle in self._drawn.values() if name == item and name]
+        shapes = [obstacle.shape for name, obstacle, _ in self._drawn.values() if name == item and name]
         mover = self._mover(item)
         if mover is not None and self.scene is not None:
             shapes = [self.scene.world.movers[mover].phases[0].shape]
@@ -117,7 +124,7 @@ class PlaceView:
         angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
         radius = 0.5 * math.hypot(x1 - x0, y1 - y0) + 0.25
         rim = np.column_stack([0.5 * (x0 + x1) + radius * np.cos(angles), 0.5 * (y0 + y1) + radius * np.sin(angles)])
-        rim = np.column_stack([rim, np.full(len(rim), 0.04)])
+        rim = np.column_stack([rim, np.full(len(rim), max(shapes[0].heights[0], 0.0) + 0.04)])
         self._ring = self._server.scene.add_line_segments(
             "/ring", np.stack([rim[:-1], rim[1:]], axis=1), _RING, thickness=0.06
         )
@@ -127,7 +134,7 @@ class PlaceView:
 
     def words(self, item: str) -> str:
         """Return what an obstacle or mover is, as users read it."""
-        found = [obstacle for name, obstacle in self._drawn.values() if name == item]
+        found = [obstacle for name, obstacle, _ in self._drawn.values() if name == item]
         return (found[0].name or found[0].kind) if found else "mover" if item else ""
 
     def _mover(self, item: str) -> int | None:
@@ -158,14 +165,16 @@ class PlaceView:
             return
         self._post(MoveItem(grip.item, x, y, yaw))
 
-    def _draw(self, item: str, place: str, obstacle: Obstacle) -> None:
+    def _draw(self, item: str, place: str, obstacle: Obstacle, look: str) -> None:
+        """Draw an obstacle; one that is faded cannot be gripped, so that the mouse reaches what is behind it."""
         vertices, faces = surface(obstacle.shape)
         handle = self._server.scene.add_mesh_simple(
             place, vertices.astype(np.float32), faces.astype(np.uint32),
             color=surface_color(obstacle_color(obstacle)), flat_shading=True, cast_shadow=False, receive_shadow=False,
+            opacity=FADE if look == FADED else None,
         )  # fmt: skip
-        self._handles[place], self._drawn[place] = handle, (item, obstacle)
-        if item:
+        self._handles[place], self._drawn[place] = handle, (item, obstacle, look)
+        if item and look == SHOWN:
             handle.on_drag("left")(partial(self._drag, item, False))
             handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
             handle.on_click(lambda _: self._clicked(item))
@@ -174,16 +183,17 @@ class PlaceView:
         for handle in (*self._movers, *self._shades):
             handle.remove()
         self._movers, self._shades = [], []
-        for number, mover in enumerate(world.movers):
+        for number, (mover, look) in enumerate(zip(world.movers, self._looks, strict=True)):
             vertices, faces = surface(mover.phases[0].shape)
             if world.terrain is None:
                 self._shades.append(self._shade(number, vertices.astype(np.float32), faces.astype(np.uint32)))
+                self._shades[-1].visible = look == SHOWN
             handle = self._server.scene.add_mesh_simple(
                 f"/movers/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
                 color=surface_color(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False,
-                receive_shadow=False,
+                receive_shadow=False, opacity=FADE if look == FADED else None, visible=look != HIDDEN,
             )  # fmt: skip
-            if len(items) == len(world.movers):
+            if len(items) == len(world.movers) and look == SHOWN:
                 item = items[number]
                 handle.on_click(lambda _, item=item: self._clicked(item))  # type: ignore[misc]
                 handle.on_drag("left")(partial(self._drag, item, False))

@@ -187,7 +187,7 @@ class TroubleMarks:
                 handle.remove()
             self._handles = []
             return
-        feet = np.column_stack([places[:, :2], heights(places[:, :2]) + 0.03])
+        feet = np.column_stack([places[:, :2], heights(places - (0.0, 0.0, _TALL)) + 0.03])
         turns = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (len(places), 1))
         if not self._handles:
             for number, (vertices, faces) in enumerate((_exclamation(), annulus(0.42, 0.5))):

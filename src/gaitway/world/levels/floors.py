@@ -20,10 +20,11 @@ import shapely
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.footprint import core_geometry, united
+from gaitway.world.levels.lift_sheets import LiftSheet, lift_sheets
 from gaitway.world.levels.mesh_floors import MeshFloors, mesh_floors, walkable_meshes
 from gaitway.world.levels.slopes import FloorPart, Joint, sloping
 from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALKABLE, WALL, Mover, MoverPhase, Obstacle
-from gaitway.world.shapes import Polygon, Ramp, Shape, Stairs, Upright
+from gaitway.world.shapes import Box, Polygon, Ramp, Shape, Stairs, Upright
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
@@ -70,6 +71,9 @@ class Floor:
     """Its place in the plane less its place in the world: x, y [m]."""
     mesh: bool = False
     """Whether it is a sheet of a walkable mesh."""
+    lift: int | None = None
+    """Number of the lift whose platform it is, with the floor before its door, while it stands at one height; nobody
+    starts or stays there. None for all other floors."""
 
     @property
     def ground(self) -> bool:
@@ -90,6 +94,8 @@ class Floors:
     """The ground first, then the level ones by height, then ramps."""
     joints: tuple[Joint, ...] = ()
     """Where ramps join level floors."""
+    lifts: tuple[LiftSheet, ...] = ()
+    """Platforms of lifts at the heights at which they stand."""
     meshes: MeshFloors | None = None
     """Floors of walkable meshes, which come first; None in a place without. It has no other ground then."""
 
@@ -108,17 +114,27 @@ class Floors:
         else:
             level = [*meshes.parts, *(_flat(part) for part in tops)]
         slopes, joints = sloping(world, level)
-        found = [*level, *slopes]
+        sheets_of_lifts = lift_sheets(world, level, len(level) + len(slopes)) if world.lifts else []
+        found = [*level, *slopes, *(sheet.part for sheet in sheets_of_lifts)]
+        lifted = {sheet.number: sheet.lift for sheet in sheets_of_lifts}
         names = _unlike([part.name for part in found])
         offsets = _layout([part.region.bounds for part in found])
         sheets = 0 if meshes is None else len(meshes.parts)
         floors = [
             Floor(
-                number, name, part.height, part.region, part.core or part.region, part.relief, offset, number < sheets
+                number,
+                name,
+                part.height,
+                part.region,
+                part.region if part.core is None else part.core,
+                part.relief,
+                offset,
+                number < sheets,
+                lifted.get(number),
             )
             for number, (part, name, offset) in enumerate(zip(found, names, offsets, strict=True))
         ]
-        return Floors(world, tuple(floors), tuple(joints), meshes)
+        return Floors(world, tuple(floors), tuple(joints), tuple(sheets_of_lifts), meshes)
 
     def __len__(self) -> int:
         return len(self.floors)
@@ -139,7 +155,7 @@ class Floors:
         out = []
         for floor in self.floors:
             seen = [index for index, o in enumerate(self.world.obstacles) if self._on(floor, o) is not None]
-            out += [*seen, *[-1] * len(_frame(floor.region, 0.0, 0.0))]
+            out += [*seen, *[-1] * (len(_frame(floor.region, 0.0, 0.0)) + len(self._shafts(floor)))]
         return tuple(out)
 
     def _obstacles(self, floor: Floor) -> list[Obstacle]:
@@ -152,7 +168,17 @@ class Floors:
                 out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
         edge = "bounds" if floor.ground else f"edge of {floor.name}"
         walls = _frame(floor.region, *_extremes(floor))
-        return out + [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
+        out += [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
+        return out + self._shafts(floor)
+
+    def _shafts(self, floor: Floor) -> list[Obstacle]:
+        """Return where lifts come to or through a floor, as walls of the plane: people board them from their doors."""
+        lifts = () if floor.lift is not None else self.world.lifts
+        return [
+            Obstacle(Box(lift.center, lift.size, _TALL, lift.yaw).placed((*floor.offset, 0.0)), WALL, lift.name)
+            for lift in lifts
+            if lift.area.intersection(floor.region).area > _SLIVER
+        ]
 
     def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
@@ -234,6 +260,16 @@ class Floors:
             for one, other in (seam.floors, seam.floors[::-1]):
                 (x, y), (ox, oy) = self.floors[one].offset, self.floors[other].offset
                 rows += [(x0 + x, y0 + y, x1 + x, y1 + y, ox - x, oy - y) for x0, y0, x1, y1 in seam.tiles.tolist()]
+        for sheet in self.lifts:
+            (x, y) = self.floors[sheet.number].offset
+            shared = [(sheet.strip, sheet.floor)]
+            shared += [(other.cabin, other.number) for other in self.lifts if other.lift == sheet.lift]
+            for area, other in shared:
+                (ox, oy), (x0, y0, x1, y1) = self.floors[other].offset, area.bounds
+                if other != sheet.number:
+                    rows.append((x0 + x, y0 + y, x1 + x, y1 + y, ox - x, oy - y))
+                if other == sheet.floor:
+                    rows.append((x0 + ox, y0 + oy, x1 + ox, y1 + oy, x - ox, y - oy))
         return np.array(rows, dtype=np.float64).reshape(-1, 6)
 
     def at(self, x: float, y: float, z: float | None = None, *, what: str = "place") -> Floor:
@@ -280,14 +316,15 @@ class Floors:
             WorldError: if there is none.
         """
         for floor in self.floors:
-            if floor.name == name:
+            if floor.name == name and floor.lift is None:
                 return floor
         raise WorldError(f"{what}: there is no floor '{name}'; the floors are {self.listed()}")
 
     def listed(self) -> str:
         """Return names and heights of all floors, for messages."""
-        some = ", ".join(f"'{floor.name}' ({floor.height:.4g} m)" for floor in self.floors[:_LISTED])
-        return some if len(self.floors) <= _LISTED else f"{some} and {len(self.floors) - _LISTED} more"
+        floors = [floor for floor in self.floors if floor.lift is None]
+        some = ", ".join(f"'{floor.name}' ({floor.height:.4g} m)" for floor in floors[:_LISTED])
+        return some if len(floors) <= _LISTED else f"{some} and {len(floors) - _LISTED} more"
 
     def height(self, floor: Floor, x: float, y: float) -> float:
         """Return the height of the ground of a floor at a point of the place [m]."""
@@ -318,7 +355,7 @@ def _flat(part: FloorPart) -> FloorPart:
 
 def has_levels(world: World) -> bool:
     """Return whether a world has ground at several levels on which people may walk."""
-    return any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
+    return bool(world.lifts) or any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
 
 
 def _tops(world: World, ground: shapely.Geometry) -> list[tuple[str, float, shapely.Geometry]]:
