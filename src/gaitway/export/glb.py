@@ -24,6 +24,7 @@ from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inver
 from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
@@ -150,6 +151,8 @@ def _check_size(take: Take, path: Path, frames: int) -> None:
         )
 
 
+_RIDE_S = 0.1
+"""Time between two keys of a lift that moves [s]."""
 _LARGEST_TURN = np.pi / 12.0
 """Largest turn of a mover between two keys [rad]. Beyond half a turn, programs would turn the other way round,
 and some (Blender) mix the four numbers of two rotations evenly, which is not an even turn."""
@@ -176,8 +179,22 @@ def _add_world(asset: Asset, tracks: Tracks, world: World, whole: tuple[float, f
     names = different(m.name or f"moving_{m.phases[0].kind}" for m in world.movers)
     for name, mover in zip(names, world.movers, strict=True):
         children.append(_mover(asset, tracks, name, mover, whole))
+    names = different(lift.name for lift in world.lifts)
+    for name, lift in zip(names, world.lifts, strict=True):
+        children.append(_lift(asset, tracks, name, lift, whole))
     asset.json["nodes"][root]["children"] = children
     return root
+
+
+def _lift(asset: Asset, tracks: Tracks, name: str, lift: Lift, whole: tuple[float, float]) -> int:
+    """Add a platform that goes up and down."""
+    first, times = lift.at(whole[0]), lift.moments(*whole, _RIDE_S)
+    rises = np.zeros((len(times), 3))
+    rises[:, 2] = lift.height(times) - float(lift.height(whole[0]))
+    node = _thing(asset, name, surface(first.shape), kind_material(first.kind, lift.color), "lift")
+    if np.ptp(rises[:, 2]) > 0.0:
+        tracks.place(node, times, rises)
+    return node
 
 
 def _thing(asset: Asset, name: str, shape: Surface, material: Material, kind: str | None) -> int:

@@ -19,6 +19,7 @@ from gaitway.export.characters import character_motion, frame_spans
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
 from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
@@ -26,6 +27,9 @@ from gaitway.world.world import World
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
 _SAVE_EVERY = 32_000_000
 """Size of the samples in memory before they go to disk [bytes], so that a crowd of any size can be written."""
+
+_RIDE_S, _LIFTED = 0.1, 600.0
+"""Time between two keys of a lift that moves, and time until which it goes on moving [s]."""
 
 
 def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress) -> None:
@@ -134,6 +138,8 @@ def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code
         usd_parts.identifiers(m.name or m.phases[0].kind for m in world.movers), world.movers, strict=True
     ):
         _add_mover(looks, f"{path}/Movers/{name}", mover, fps, first_code)
+    for name, lift in zip(usd_parts.identifiers(f"{lift.name}_lift" for lift in world.lifts), world.lifts, strict=True):
+        _add_lift(looks, f"{path}/Movers/{name}", lift, fps)
 
 
 class _Looks:
@@ -143,6 +149,7 @@ class _Looks:
         self.stage = stage
         wanted = [ground_material()]
         wanted += [kind_material(o.kind, o.color) for o in world.obstacles]
+        wanted += [kind_material("platform", lift.color) for lift in world.lifts]
         wanted += [kind_material(phase.kind, m.color) for m in world.movers for phase in m.phases]
         different = {look.name: look for look in wanted}
         made = usd_parts.add_materials(stage, scope, list(different.values()))
@@ -173,6 +180,16 @@ def _add_mover(looks: _Looks, path: str, mover: Mover, fps: float, first_code: f
         prim = looks.add_thing(f"{path}/{name}", surface(phase.shape), kind_material(phase.kind, mover.color))
         prim.SetCustomDataByKey("gaitway:kind", phase.kind)
         _show_between(prim, begin, end, first_code)
+
+
+def _add_lift(looks: _Looks, path: str, lift: Lift, fps: float) -> None:
+    """Add a platform that goes up and down, for `_LIFTED` seconds."""
+    first = lift.at(0.0)
+    prim = looks.add_thing(path, surface(first.shape), kind_material(first.kind, lift.color))
+    prim.SetCustomDataByKey("gaitway:kind", "lift")
+    move, begin = UsdGeom.Xformable(prim).AddTranslateOp(), float(lift.height(0.0))
+    for time in lift.moments(0.0, _LIFTED, _RIDE_S).tolist():
+        move.Set(Gf.Vec3d(0.0, 0.0, float(lift.height(time)) - begin), time * fps)
 
 
 def _show_between(prim: Usd.Prim, begin: float, end: float, first_code: float) -> None:

@@ -29,7 +29,7 @@ from gaitway.space.plan import Pose
 from gaitway.space.slopes import steepest_for
 from gaitway.world.footprint import core_geometry
 from gaitway.world.levels.floors import Floor, Floors
-from gaitway.world.levels.lift_sheets import LiftSheet, missing_floors
+from gaitway.world.levels.lift_sheets import LEAST_DWELL, LiftSheet, lift_troubles
 from gaitway.world.levels.slopes import Joint, ramps
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import PASSABLE, Obstacle
@@ -53,6 +53,8 @@ _FEET, _HEAD = 0.3, 1.85
 """Heights over the treads between which a thing is in the way of a body that climbs [m]."""
 _FROM_EDGE = 0.5
 """Distance from the edge of a platform at which people stand on it [m]."""
+_OFF = 1.3
+"""Distance from the door of a lift at which people have left it, and are on the floor before it [m]."""
 _AISLE = 0.25
 """How far to the right of the middle of a door people wait, or leave, as a share of its width."""
 _LEVEL = 0.03
@@ -146,7 +148,7 @@ def level_library(library: Library, floors: Floors) -> LevelLibrary:
     links += seam_links(library, floors)
     troubles += steep
     links += lift_links(library, floors)
-    troubles += missing_floors(floors.world, floors.lifts)
+    troubles += lift_troubles(floors.world, floors.lifts)
     sides = list(_block_sides(floors))
     blocks = [Block(side.obstacle.kind, side.height) for side in sides]
     try:
@@ -317,6 +319,8 @@ def lift_links(library: Library, floors: Floors) -> Iterator[Link]:
     gait = _gait(library)
     for sheet in floors.lifts if gait is not None else ():
         lift, here, floor = floors.world.lifts[sheet.lift], floors.floors[sheet.number], floors.floors[sheet.floor]
+        if lift.dwell < LEAST_DWELL:
+            continue
         others = [other for other in floors.lifts if other.lift == sheet.lift and other is not sheet]
         for other in others:
             there = floors.floors[other.number]
@@ -327,7 +331,7 @@ def lift_links(library: Library, floors: Floors) -> Iterator[Link]:
             ride = LiftRide(lift, sheet.stop, other.stop, here, tuple(waits), tuple(places), across)
             last = _shifted(places[0], across)
             yield Link(lift.name, None, gait or "", floor, there, waits[0], last, ride)
-        door = _before(lift, sheet, _BEYOND, -_AISLE * _width(lift, sheet))
+        door = _before(lift, sheet, _OFF, -_AISLE * _width(lift, sheet))
         poses = [(door[0] + f.offset[0], door[1] + f.offset[1], sheet.out) for f in (here, floor)]
         yield Link(lift.name, None, gait or "", here, floor, poses[0], poses[1])
 

@@ -39,6 +39,9 @@ _ROUNDS = 3
 """How often a character lets a lift go before it gives up."""
 _ABOARD = 2.5
 """Least time in which somebody walks from the door of a lift onto its platform [s]."""
+_OFF_LIFT = (0.8, float(np.radians(60.0)))
+"""How near to the place before the door of a lift a leg ends that leads off it, and how far from its heading
+[m, rad]: all ground there belongs to the floor too."""
 _FACING = float(np.radians(70.0))
 """Greatest difference of the heading on a platform from that of the door by which one leaves [rad]."""
 _OTHER_WAYS = 4
@@ -166,6 +169,7 @@ class LevelPlanner:
         prepared, traffic, query = request.prepared, request.traffic, request.query
         if link.ride is not None:
             return self._in_lift(request, plan, link, last, spent)
+        near = near if link.source.lift is None else _OFF_LIFT
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
         if result.plan is None or not result.found:
             told = replace(
@@ -225,14 +229,15 @@ class LevelPlanner:
             boarded = self._boarded(request, there, ride, into, name, spent)
             if isinstance(boarded, Plan):
                 return boarded
-            failed = _Leg(spent.told(_lost(request.query, there, boarded)), busy=True)
+            failed = boarded
         assert failed is not None
         return failed
 
     def _boarded(
         self, request: PlanRequest, plan: Plan, ride: LiftRide, into: tuple[float, float], name: str, spent: _Spent
-    ) -> Plan | str:
+    ) -> Plan | _Leg:
         """Lead a plan that stands before the door of a lift onto its platform and up or down; or say why not."""
+        query, busy = request.query, False
         prepared, traffic, lift = request.prepared, request.traffic, ride.lift
         why, after = f"nobody boards '{lift.name}' in the {lift.dwell:g} s for which it stands", plan.end_time + _ABOARD
         for round_ in range(_ROUNDS):
@@ -243,7 +248,8 @@ class LevelPlanner:
                 traffic.extend(2.0 * (arrive[1] + _LONGEST))
             waited = stood_until(prepared, traffic, plan, come)
             if waited is None:
-                return f"others come to where it waits for '{lift.name}'"
+                lost = _lost(query, plan, f"others come to where it waits for '{lift.name}'")
+                return _Leg(spent.told(lost), busy=True)
             waited = _walked_on(prepared, waited, into, f"{name}-{round_}")
             for place in ride.places:
                 if math.dist(waited.end_pose[:2], place[:2]) > 10.0 * max(lift.size):
@@ -254,13 +260,14 @@ class LevelPlanner:
                     start_behavior=waited.steps[-1].behavior if waited.steps else None,
                 )  # fmt: skip
                 result = spent.found(self.inner.find(replace(request, query=leg)))
+                busy = busy or self._busy(traffic, result)
                 if result.plan is None or not result.found or result.plan.end_time > leave:
                     continue
                 ridden = rides(prepared, traffic, _joined(waited, result.plan), ride, arrive[0], f"{name}-{round_}")
                 if ridden is not None:
                     return ridden
-                why = f"'{lift.name}' is full"
-        return why
+                why, busy = f"'{lift.name}' is full", True
+        return _Leg(spent.told(_lost(query, plan, why)), busy=busy)
 
     @staticmethod
     def _busy(traffic: Traffic, result: SearchResult) -> bool:
@@ -366,7 +373,7 @@ def _left_too_late(link: Link, last: Link | None, plan: Plan) -> str:
     ride = last.ride
     begun = next(step.time for step in reversed(plan.steps) if RIDE in step.clip)
     _, leave = ride.lift.stand(ride.target, ride.lift.stand(ride.source, begun)[1])
-    return "" if plan.end_time <= leave else f"others are in the way before the door of '{ride.lift.name}'"
+    return "" if plan.end_time <= leave else f"nobody leaves '{ride.lift.name}' in the {ride.lift.dwell:g} s"
 
 
 def _walked_on(prepared: PreparedLibrary, plan: Plan, across: tuple[float, float], name: str) -> Plan:

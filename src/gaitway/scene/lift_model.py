@@ -24,7 +24,7 @@ class LiftItem(SceneItem):
     )  # fmt: skip
     yaw_deg: float = turn_field()
     speed: float = field("Greatest speed", 1.0, unit="m/s", ge=0.0, le=20.0)
-    dwell: float = field("Time for which it stands at each floor", 8.0, unit="s", ge=0.0, le=3600.0)
+    dwell: float = field("Time for which it stands at each floor", 12.0, unit="s", ge=0.0, le=3600.0)
     start: float = field("Time at which it comes to its lowest floor", 0.0, unit="s", ge=-LATEST, le=LATEST)
     name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#8090a0")
@@ -38,7 +38,7 @@ class LiftItem(SceneItem):
         if self.speed == 0.0:
             raise wrong("never comes: it has the speed 0", "speed: 1")
         if self.dwell == 0.0:
-            raise wrong("never stands: it has the dwell 0", "dwell: 8")
+            raise wrong("never stands: it has the dwell 0", "dwell: 12")
         return self
 
     def made(self, number: int) -> Lift:

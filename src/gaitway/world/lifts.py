@@ -40,7 +40,7 @@ class Lift:
     """Turn about the vertical [rad]."""
     speed: float = 1.0
     """Greatest speed [m/s]."""
-    dwell: float = 8.0
+    dwell: float = 12.0
     """Time for which it stands at each height [s]."""
     start: float = 0.0
     """Time at which it comes to its lowest height [s]."""
@@ -88,6 +88,19 @@ class Lift:
         share = np.clip((phase - begins[stop]) / (arrives[stop] - begins[stop]), 0.0, 1.0)
         out: FloatArray = levels[stop] + (levels[stop + 1] - levels[stop]) * share**2 * (3.0 - 2.0 * share)
         return out
+
+    def moments(self, start: float, end: float, step: float) -> FloatArray:
+        """Return times from one to another at which its height is to be known to draw it: no more while it stands.
+
+        Args:
+            start: first of them [s].
+            end: last of them [s].
+            step: greatest distance of two of them while it moves [s].
+        """
+        times = np.append(np.arange(start, end, step), end)
+        tops = self.height(times)
+        moves = np.concatenate([[True], (tops[:-1] != tops[1:]), [True]])
+        return times[moves[:-1] | moves[1:]]
 
     def stand(self, number: int, after: float) -> tuple[float, float]:
         """Return when it comes to one of its heights and when it leaves: the first stand that ends after a time [s]."""

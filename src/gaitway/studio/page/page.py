@@ -199,7 +199,7 @@ class StudioPage:
             level = self._scene is not None and self._scene.world.terrain is None
             eyes = self.cameras.eyes()
             self._people.show(frame.joints, frame.names, self._heights, level, eyes, self.selected())
-            self._place.move(frame.movers)
+            self._place.move(frame.movers, frame.time)
             self._goals.look()
             if frame.troubles or self._marked:
                 tops = [some.positions[:, :, 2].max(axis=1) for some in frame.joints]

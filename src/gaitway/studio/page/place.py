@@ -64,6 +64,7 @@ class PlaceView:
         self._ringed: int | None = None
         """Number of the mover that has the ring, which goes along with it."""
         self._loose: tuple[str, float] | None = None
+        self._lifts: list[viser.MeshHandle] = []
         self._looks: tuple[str, ...] = ()
         """How movers look, as the storeys on which they are."""
         self.ground = PageGround(server)
@@ -90,12 +91,16 @@ class PlaceView:
             if place not in self._handles:
                 self._draw(item, place, obstacle, look)
         looks = tuple(self._storeys.at(mover.phases[0].shape.heights[0]) for mover in world.movers)
+        if before is None or before.world.lifts != world.lifts:
+            self._draw_lifts(world)
         if before is None or before.world.movers != world.movers or looks != self._looks:
             self._looks = looks
             self._draw_movers(world, [name for name in names if name.startswith("movers/")])
 
-    def move(self, poses: FloatArray) -> None:
-        """Move movers to their poses (M, 3), and put obstacles back from places where they cannot be."""
+    def move(self, poses: FloatArray, now: float) -> None:
+        """Move movers to their poses (M, 3) and lifts to their heights, and put things back that cannot be there."""
+        for handle, lift in zip(self._lifts, self.scene.world.lifts if self.scene is not None else (), strict=False):
+            handle.position = (0.0, 0.0, float(lift.height(now)) - lift.heights[0])
         if self._loose is not None and self._grip is None and time.perf_counter() - self._loose[1] > _BACK:
             place, self._loose = self._loose[0], None
             if place in self._handles and self._handles[place].position.any() and self.scene is not None:
@@ -199,6 +204,20 @@ class PlaceView:
                 handle.on_drag("left")(partial(self._drag, item, False))
                 handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
             self._movers.append(handle)
+
+    def _draw_lifts(self, world: World) -> None:
+        for handle in self._lifts:
+            handle.remove()
+        self._lifts = []
+        for number, lift in enumerate(world.lifts):
+            platform = lift.at(lift.start)
+            vertices, faces = surface(platform.shape)
+            handle = self._server.scene.add_mesh_simple(
+                f"/lifts/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
+                color=surface_color(obstacle_color(platform)), flat_shading=True, cast_shadow=False,
+                receive_shadow=False,
+            )  # fmt: skip
+            self._lifts.append(handle)
 
     def _shade(
         self, number: int, vertices: npt.NDArray[np.float32], faces: npt.NDArray[np.uint32]

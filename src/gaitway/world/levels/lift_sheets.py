@@ -31,6 +31,8 @@ _LEVEL = 0.03
 """Greatest difference of the height of a floor from that at which a lift stands [m]."""
 _GAP = 0.05
 """Greatest gap between a platform and the floor before its door [m]."""
+LEAST_DWELL = 4.0
+"""Least time for which a lift must stand for anybody to use it [s]."""
 _SMALLEST = 1.0
 """Least length and width of a platform [m]."""
 _SLIVER = 0.02
@@ -113,10 +115,14 @@ def check_lift(world: World, lift: Lift) -> None:
             raise WorldError(f"lift '{lift.name}': '{name}' is in its way; leave its area free at all heights")
 
 
-def missing_floors(world: World, sheets: Sequence[LiftSheet]) -> list[str]:
-    """Say at which heights lifts have no floor beside them."""
+def lift_troubles(world: World, sheets: Sequence[LiftSheet]) -> list[str]:
+    """Say which lifts nobody can use, and at which heights they have no floor beside them."""
     known = {(sheet.lift, sheet.stop) for sheet in sheets}
     return [
+        f"lift '{lift.name}' stands for {lift.dwell:g} s; nobody boards and leaves it in less than {LEAST_DWELL:g} s"
+        for lift in world.lifts
+        if lift.dwell < LEAST_DWELL
+    ] + [
         f"lift '{lift.name}': no floor at height {height:.2f} m beside it, where it stands"
         for number, lift in enumerate(world.lifts)
         for stop, height in enumerate(lift.heights)
