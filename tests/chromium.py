@@ -35,7 +35,7 @@ _PATIENCE = 300.0
 """How long to wait for what a busy machine takes long for [s]."""
 _HARMLESS = "Unable to preventDefault inside passive event listener"
 """What the sliders of viser's page have Chromium say."""
-_CODES = {"w": "KeyW", "a": "KeyA", "s": "KeyS", "d": "KeyD", "p": "KeyP", "t": "KeyT", "f": "KeyF"}
+_CODES = {"w": "KeyW", "a": "KeyA", "s": "KeyS", "d": "KeyD", "p": "KeyP", "t": "KeyT", "f": "KeyF", "l": "KeyL"}
 
 
 def until(holds: Callable[[], Any], seconds: float, what: str, every: float = 0.1) -> Any:

@@ -11,6 +11,7 @@ from gaitway.behavior.options import BehaviorOptions
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
 from gaitway.scene.fields import SceneItem
+from gaitway.scene.lift_model import LiftItem
 from gaitway.scene.model import AreaItem, CameraItem, CharacterItem, CircleItem, LibraryItem, SceneModel
 from gaitway.scene.problem import shown
 from gaitway.scene.reading.messages import _fields, _range
@@ -44,6 +45,7 @@ MODELS: list[type[SceneItem]] = [
         RampItem,
         MoverItem,
         PhaseItem,
+        LiftItem,
         TerrainItem,
         HillsItem,
         CharacterItem,

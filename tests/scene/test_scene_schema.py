@@ -48,7 +48,7 @@ BEYOND_A_SCHEMA = {
         "goal near box",
     ),
     *("start in mover", "overlap", "names", "crowded", "area outside", "ring outside", "ring crowded", "several"),
-    *("include missing", "include itself", "include folder"),
+    *("include missing", "include itself", "include folder", "a lift upside down"),
 }
 
 

@@ -102,10 +102,10 @@ def test_somebody_is_sent_upstairs_and_is_still_to_go_there_after_an_edit() -> N
     engine = StudioEngine(scene)
     engine.apply(events.SetGoal("finn", 17.0, 6.0, "deck"))
     engine.apply(events.AddItem("box", 6.0, 2.0, 0.0, 0.5, 0.5, 2.0))
-    root, climbs = np.zeros(3), []
-    for _ in range(30 * 60):
+    root, climbs, ahead = np.zeros(3), [], engine.ahead("finn")
+    for number in range(30 * 60):
         engine.tick()
-        ahead = engine.ahead("finn")
+        ahead = ahead if number % 15 else engine.ahead("finn")
         climbs += [at for name, *at in ahead.labels if name.startswith("stairs_up")]
         assert (ahead.points[:, :2] >= 0.0).all()
         assert (ahead.points[:, :2] <= (22.0, 9.0)).all()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from gaitway.scene.fields import HIGHEST, LATEST, Color, Extent, Name, Point, SceneItem, field, turn_field, wrong
 from gaitway.world.lifts import Lift
@@ -18,27 +19,21 @@ class LiftItem(SceneItem):
 
     center: Point = field("Middle of its floor plan", unit="m", example=[8, 4])
     size: Extent = field("Length along its own x, width along its own y", unit="m", example=[2, 2])
-    floors: tuple[float, ...] = field(
+    floors: tuple[Annotated[float, Field(ge=-HIGHEST, le=HIGHEST)], ...] = field(
         "Heights of the floors at which it stands, from low to high", unit="m", min_length=2, max_length=MOST_FLOORS,
         example=[0, 3],
     )  # fmt: skip
     yaw_deg: float = turn_field()
-    speed: float = field("Greatest speed", 1.0, unit="m/s", ge=0.0, le=20.0)
-    dwell: float = field("Time for which it stands at each floor", 12.0, unit="s", ge=0.0, le=3600.0)
+    speed: float = field("Greatest speed", 1.0, unit="m/s", gt=0.0, le=20.0)
+    dwell: float = field("Time for which it stands at each floor", 12.0, unit="s", gt=0.0, le=3600.0)
     start: float = field("Time at which it comes to its lowest floor", 0.0, unit="s", ge=-LATEST, le=LATEST)
     name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#8090a0")
 
     @model_validator(mode="after")
-    def _comes(self) -> LiftItem:
+    def _rises(self) -> LiftItem:
         if any(b <= a for a, b in zip(self.floors, self.floors[1:], strict=False)):
             raise wrong(f"has floors {list(self.floors)}", "heights from low to high, such as floors: [0, 3]")
-        if max(map(abs, self.floors)) > HIGHEST:
-            raise wrong(f"has a floor beyond {HIGHEST:g} m", "heights in metres")
-        if self.speed == 0.0:
-            raise wrong("never comes: it has the speed 0", "speed: 1")
-        if self.dwell == 0.0:
-            raise wrong("never stands: it has the dwell 0", "dwell: 12")
         return self
 
     def made(self, number: int) -> Lift:

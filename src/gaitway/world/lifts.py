@@ -100,7 +100,8 @@ class Lift:
         times = np.append(np.arange(start, end, step), end)
         tops = self.height(times)
         moves = np.concatenate([[True], (tops[:-1] != tops[1:]), [True]])
-        return times[moves[:-1] | moves[1:]]
+        out: FloatArray = times[moves[:-1] | moves[1:]]
+        return out
 
     def stand(self, number: int, after: float) -> tuple[float, float]:
         """Return when it comes to one of its heights and when it leaves: the first stand that ends after a time [s]."""
@@ -122,8 +123,7 @@ class Lift:
     def inside(self, points: FloatArray, margin: float = 0.0) -> npt.NDArray[np.bool_]:
         """Return which points (..., 2) of the floor plan are on it, or at most a margin beside it [m]; (...)."""
         own = planar.transform_points(planar.inverse((*self.center, self.yaw)), points)
-        out: npt.NDArray[np.bool_] = (np.abs(own) <= np.array(self.size) / 2.0 + margin).all(axis=-1)
-        return out
+        return np.asarray((np.abs(own) <= np.array(self.size) / 2.0 + margin).all(axis=-1))
 
     def at(self, time: float) -> Obstacle:
         """Return the platform where it is at a time [s]."""

@@ -49,7 +49,8 @@ class World:
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
-        return Snapshot(self, float(time), tuple(moving.at(time) for moving in (*self.movers, *self.lifts)))
+        moved = (*(mover.at(time) for mover in self.movers), *(lift.at(time) for lift in self.lifts))
+        return Snapshot(self, float(time), moved)
 
     def ground(self, points: npt.ArrayLike) -> FloatArray:
         """Return the height of the terrain [m] (...) at points (..., 2), without obstacles."""
@@ -111,11 +112,11 @@ def _on_lifts(
     lifts: Iterable[Lift], found: FloatArray, points: npt.ArrayLike, near: npt.ArrayLike, times: npt.ArrayLike | None
 ) -> FloatArray:
     """Return heights of the ground (...), or of a platform at points (..., 2) that is nearer to heights (...) [m]."""
-    flat, out = np.asarray(points, dtype=np.float64), np.array(found)
+    flat, wanted, out = np.asarray(points, dtype=np.float64), np.asarray(near, dtype=np.float64), np.array(found)
     for lift in lifts:
         here = lift.inside(flat)
         for level in lift.heights if times is None else (lift.height(times),):
-            nearer = here & (np.abs(level - np.asarray(near)) < np.abs(out - near))
+            nearer = here & (np.abs(level - wanted) < np.abs(out - wanted))
             out = np.where(nearer, level, out)
     return out
 

@@ -70,7 +70,9 @@ def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]
 def _rides(clip: Clip, world: World, times: FloatArray) -> BoolArray:
     """Return in which frames, at times (F,) [s], somebody goes up or down with a lift; (F,)."""
     out = np.zeros(len(clip), dtype=bool)
-    lowest = clip.contact_positions()[..., 2].min(axis=1) if world.lifts else None
+    if not world.lifts:
+        return out
+    lowest = clip.contact_positions()[..., 2].min(axis=1)
     for lift in world.lifts:
         top = lift.height(times)
         moves = np.abs(lift.height(times + 1.0 / clip.fps) - lift.height(times - 1.0 / clip.fps)) > 0.0
