@@ -17,6 +17,7 @@ from gaitway.studio import events
 from gaitway.studio.edits import add_item, add_people, goal_floor, goal_names
 from gaitway.studio.engine import StudioEngine
 from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute, StudioTrouble
+from gaitway.studio.live_play import climbed
 from gaitway.studio.page.camera import near_heights, seen_point
 from gaitway.studio.page.marks import segments
 from gaitway.studio.page.people import PageShadows
@@ -119,6 +120,18 @@ def test_ways_are_drawn_on_their_floors(house: Floors) -> None:
     lines = segments(StudioRoute(points, (), None).points, heights)
     assert lines[:, 0, 2].tolist() == pytest.approx([0.035, 2.415, 2.415], abs=1e-4)
     assert lines[-1, 1, 2] == pytest.approx(0.035, abs=1e-4)
+
+
+def test_the_line_of_a_way_follows_the_stairs(house: Floors) -> None:
+    ends = np.array([[2.0, 5.5, 0.0], [3.5, 5.5, 0.0], [11.0, 5.5, 2.38], [12.0, 5.5, 2.38]])
+    points = climbed(ends)
+    assert points[[0, 1, -2, -1]] == pytest.approx(ends)
+    assert np.linalg.norm(np.diff(points[1:-1], axis=0), axis=1).max() < 0.201
+    heights = segments(points, partial(near_heights, house.world))[:, 0, 2] - 0.035
+    on_flight = (points[:-1, 0] > 5.3) & (points[:-1, 0] < 9.0)
+    assert on_flight.sum() > 15
+    treads = house.world.standing_height(points[:-1][on_flight, :2])
+    assert heights[on_flight] == pytest.approx(treads, abs=1e-4)
 
 
 def test_shadows_lie_on_the_floor_of_whoever_casts_them() -> None:

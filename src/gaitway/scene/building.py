@@ -14,6 +14,7 @@ import numpy as np
 
 from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.scene.fields import LARGEST_AREA
+from gaitway.scene.lift_model import LiftItem
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.world_models import (
@@ -44,6 +45,7 @@ from gaitway.world import (
 )
 from gaitway.world.levels.lift_sheets import check_lift
 from gaitway.world.levels.mesh_floors import mesh_floors
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import MAX_KEYS, WALKABLE
 from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain
@@ -88,7 +90,7 @@ class WorldBuilder:
         movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
         self.origins += scene.lists["movers"]
         lifts = [
-            self._made(entry, partial(entry.value.made, number)) for number, entry in enumerate(scene.lists["lifts"])
+            self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
         if len(self.problems) > before:
             return None
@@ -199,6 +201,14 @@ def _beneath(meshes: Iterable[Obstacle], bounds: tuple[float, float, float, floa
     x0, y0, x1, y1 = bounds
     height = math.floor(100.0 * lowest - 5.0) / 100.0  # a little lower, so that it is not seen through a floor
     return Terrain(np.full((2, 2), height), max(x1 - x0, y1 - y0), (x0, y0))
+
+
+def _lift(item: LiftItem, number: int) -> Lift:
+    (x, y), (length, width) = item.center, item.size
+    return Lift(
+        (x, y), (length, width), item.floors, math.radians(item.yaw_deg), item.speed, item.dwell, item.start,
+        item.name or f"lift {number}", item.color,
+    )  # fmt: skip
 
 
 def _box(item: Any) -> Box:

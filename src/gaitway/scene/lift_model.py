@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from gaitway.scene.fields import HIGHEST, LATEST, Color, Extent, Name, Point, SceneItem, field, turn_field, wrong
-from gaitway.world.lifts import Lift
 
 MOST_FLOORS = 100
 """Largest number of floors of one lift."""
@@ -35,11 +33,3 @@ class LiftItem(SceneItem):
         if any(b <= a for a, b in zip(self.floors, self.floors[1:], strict=False)):
             raise wrong(f"has floors {list(self.floors)}", "heights from low to high, such as floors: [0, 3]")
         return self
-
-    def made(self, number: int) -> Lift:
-        """Return the lift."""
-        x, y = self.center
-        return Lift(
-            (x, y), (self.size[0], self.size[1]), self.floors, math.radians(self.yaw_deg), self.speed, self.dwell,
-            self.start, self.name or f"lift {number}", self.color,
-        )  # fmt: skip

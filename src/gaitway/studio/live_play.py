@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, Stuck
 from gaitway.live.libraries import neutral
@@ -24,6 +28,8 @@ _AGAIN = 1.0
 """Time between attempts to put characters in for which there was no room [s]."""
 _RENEWED = 0.3
 """Time between new goals of a character that is driven [s]."""
+_TREAD = 0.2
+"""Distance between the points of a way that climbs [m]."""
 _NOBODY: Mapping[str, Pose] = MappingProxyType({})
 _NOTHING: Mapping[str, Spot] = MappingProxyType({})
 
@@ -188,7 +194,8 @@ class LivePlay:
         )
         x, y, z = goal.tolist()
         left = max(plan.end_time - self.time, 0.0)
-        return StudioRoute(places, labels, (x, y, z), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
+        points = climbed(places)
+        return StudioRoute(points, labels, (x, y, z), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
 
     def behavior(self, name: str) -> str:
         """Return the behaviour that a character is in."""
@@ -255,3 +262,12 @@ class LivePlay:
     def _clipped(self, x: float, y: float) -> tuple[float, float]:
         x0, y0, x1, y1 = self.crowd.world.bounds
         return min(max(x, x0), x1), min(max(y, y0), y1)
+
+
+def climbed(places: FloatArray) -> FloatArray:
+    """Return points of a way (K, 3) with more of them where it climbs, so that its line can follow the stairs [m]."""
+    parts = [places[:1]]
+    for a, b in pairwise(places):
+        count = max(int(np.ceil(np.linalg.norm(b - a) / _TREAD)), 1) if abs(b[2] - a[2]) > _TREAD else 1
+        parts.append(a + (b - a) * np.arange(1, count + 1)[:, None] / count)
+    return np.concatenate(parts)
