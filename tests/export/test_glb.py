@@ -20,6 +20,7 @@ from gaitway.motion.formats import load_clip
 from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World
+from gaitway.world.lifts import Lift
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
 from gltf_validator import validated
@@ -198,6 +199,17 @@ def test_obstacles_lie_where_they_are(written: Path) -> None:
             x, y, z = values(document, blob, part["attributes"]["POSITION"]).T
             np.testing.assert_allclose(np.stack([z, x, y], axis=1), surface(obstacle.shape)[0], atol=1e-5)
             assert node["extras"] == {"kind": obstacle.kind}
+
+
+def test_lifts_go_up_as_they_do(tmp_path: Path) -> None:
+    lift = Lift((2.0, 0.0), (2.0, 2.0), (0.0, 3.0), dwell=0.5, speed=4.5, name="lift")
+    export_glb(walkers(1, 2.0), tmp_path / "a.glb", World((-5, -5, 5, 5), lifts=(lift,)))
+    document, blob = read(tmp_path / "a.glb")
+    sampler, _ = tracks(document, "lift")["translation"]
+    times = values(document, blob, sampler["input"])[:, 0].astype(np.float64)
+    rises = values(document, blob, sampler["output"])[:, 1]  # Y is up in such files
+    assert rises == pytest.approx(lift.height(times), abs=1e-4)
+    assert rises.max() > 2.9
 
 
 def test_movers_turn_as_far_as_they_do(tmp_path: Path) -> None:

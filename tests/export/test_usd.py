@@ -19,6 +19,7 @@ from gaitway.export.usd_parts import identifiers, quaternions
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Sphere, Terrain, World
+from gaitway.world.lifts import Lift
 from small_takes import odd_take, walkers
 from strategies import clips, skeletons
 
@@ -322,6 +323,15 @@ def test_movers_move_and_change_as_they_should(tmp_path: Path) -> None:
         x0, y0, x1, y1 = obstacle.shape.footprint().bounds
         center = [(x0 + x1) / 2, (y0 + y1) / 2, sum(obstacle.shape.heights) / 2]
         np.testing.assert_allclose(box.GetMidpoint(), center, atol=1e-5)
+
+
+def test_lifts_go_up_as_they_do(tmp_path: Path) -> None:
+    lift = Lift((2.0, 0.0), (2.0, 2.0), (0.0, 3.0), dwell=0.5, speed=4.5, name="lift")
+    stage = exported(walkers(1, 2.0), tmp_path, World((-5.0, -5.0, 5.0, 5.0), lifts=(lift,)))
+    prim = stage.GetPrimAtPath("/Take/Place/Movers/lift_lift")
+    for time in (0.0, 0.4, 1.0, 1.2, 1.9):
+        box = UsdGeom.BBoxCache(time * 30.0, ["default"]).ComputeWorldBound(prim).ComputeAlignedRange()
+        assert box.GetMax()[2] == pytest.approx(float(lift.height(time)), abs=0.03)
 
 
 def test_level_ground_and_no_world(tmp_path: Path) -> None:
