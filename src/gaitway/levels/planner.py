@@ -206,8 +206,7 @@ class LevelPlanner:
         the platform, and stands while it rides.
         """
         assert link.ride is not None
-        prepared, traffic, ride = request.prepared, request.traffic, link.ride
-        waits = setting_off(prepared)
+        traffic, ride, waits = request.traffic, link.ride, setting_off(request.prepared)
         if waits is None:
             return _Leg(spent.told(_lost(request.query, plan, f"'{link.name}': nobody of this library stands still")))
         name = f"{request.character.name}-in-{len(plan.steps)}"
@@ -252,11 +251,9 @@ class LevelPlanner:
                 return _Leg(spent.told(lost), busy=True)
             waited = _walked_on(prepared, waited, into, f"{name}-{round_}")
             for place in ride.places:
-                if math.dist(waited.end_pose[:2], place[:2]) > 10.0 * max(lift.size):
-                    continue
                 leg = replace(
                     _leg(request.query, waited, None), goal=place[:2], goal_heading=place[2], tolerance=0.25,
-                    heading_tolerance=_FACING, followed_by=setting_off(prepared), crowded=0.0,
+                    heading_tolerance=_FACING, followed_by=setting_off(prepared),
                     start_behavior=waited.steps[-1].behavior if waited.steps else None,
                 )  # fmt: skip
                 result = spent.found(self.inner.find(replace(request, query=leg)))
