@@ -56,6 +56,8 @@ class CrowdMember:
     """Whether it starts right beside its given start, where it could not move."""
     delay: float = 0.0
     """Time after its start time at which it sets off [s]."""
+    after: str | None = None
+    """The behaviour that has just ended, for one that goes on; None: it stands."""
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class CrowdMember:
     @property
     def start_discs(self) -> FloatArray:
         """Discs of the body that stands at the start; (D, 3)."""
-        return placed_discs(self.character.start, self.prepared.standing_discs())
+        return placed_discs(self.character.start, self.prepared.standing_discs(self.after))
 
     @cached_property
     def reach(self) -> float:
