@@ -10,8 +10,9 @@ import pytest
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
+from gaitway.scene.area_models import AreaItem, CircleItem
 from gaitway.scene.fields import SceneItem
-from gaitway.scene.model import AreaItem, CameraItem, CharacterItem, CircleItem, LibraryItem, SceneModel
+from gaitway.scene.model import CameraItem, CharacterItem, LibraryItem, SceneModel
 from gaitway.scene.problem import shown
 from gaitway.scene.reading.messages import _fields, _range
 from gaitway.scene.reading.nodes import parse_nodes

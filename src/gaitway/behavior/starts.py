@@ -217,3 +217,11 @@ def _overlap(discs: FloatArray, others: FloatArray) -> float:
     """Return by how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
     away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
     return float((discs[:, None, 2] + others[None, :, 2] - away).max())
+
+
+def crowding(member: CrowdMember, standing: Sequence[CrowdMember]) -> float:
+    """Return how much nearer than usual those who stand are to a member that sets off [m]."""
+    here = member.character.start[:2]
+    near = [m for m in standing if math.dist(m.character.start[:2], here) < member.reach + m.reach + _PACE]
+    shares = [_overlap(member.start_discs, other.start_discs) for other in near]
+    return min(max([0.0, *(share + _PACE for share in shares)]), _MOST_CROWDED)

@@ -148,3 +148,27 @@ class Standing:
             run.insert(0, Repeat(clip, self.behaviors[chosen], start, offset, speed))
             end = start
         return run
+
+    def between(self, begin: float, end: float, rng: np.random.Generator) -> list[Repeat]:
+        """Draw clips from the end of one move to the begin of the next [s], whole ones where they fit.
+
+        Args:
+            begin: time at which the move before ends [s].
+            end: time at which the next move begins [s].
+            rng: random number generator.
+        """
+        low, high = _PACE
+        chosen = list[int]()
+        total = 0.0
+        while total < low * (end - begin):
+            room = high * (end - begin) - total
+            chosen.append(self._drawn(rng, room if total > _TIRES else 0.0))
+            total += self._durations[chosen[-1]]
+        speed = total / (end - begin)
+        if speed > high:  # the last one is too long, so that the first is cut short at its begin
+            return self.before(begin, end, rng)
+        run: list[Repeat] = []
+        for number in chosen:
+            run.append(Repeat(self.clips[number], self.behaviors[number], begin, 0.0, speed))
+            begin += self.clips[number].duration / speed
+        return run

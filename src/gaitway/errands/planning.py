@@ -1,0 +1,373 @@
+"""Plans of people who do errands: each walk is planned when it begins, with what is known then.
+
+Everybody who has planned a walk keeps to it, and everybody who stands is walked around until he sets off, so nobody is
+walked through. Traffic forgets what is over.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
+from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
+from gaitway.core.progress import Progress, silent
+from gaitway.errands.arrivals import Arrival, arrivals
+from gaitway.errands.dispatcher import Dispatcher, Span
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.standing_places import drawn_points
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.planners import planner_entry
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.errands import Go, Place, target_of
+from gaitway.scene.scene import Scene
+from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
+from gaitway.space.planner import Planner
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.traffic import Traffic, placed_discs
+
+Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
+"""How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
+TICK = 1.0 / 30.0
+"""Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
+_LATER = 0.5
+"""Time after which somebody tries again to come in where a source has no room [s]."""
+_NO_ROOM = 60.0
+"""Time after which somebody who finds no room at a source gives up [s]."""
+_LONG = 7200.0
+"""Time at which a run ends that does not end by itself [s]: two hours."""
+_TAKEN = 300.0
+"""Time after which whoever stands at a goal counts as standing there for good [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedWalk:
+    """One walk of a person."""
+
+    plan: Plan
+    clips: Mapping[str, Clip]
+    """Clips of its own, by name."""
+    exact: bool
+    """Whether it ends exactly where it was to."""
+
+
+@dataclass(eq=False)
+class Busy:
+    """Somebody who does errands: who, when, and all walks. This class is **mutable** while plans are made."""
+
+    character: Character
+    prepared: PreparedLibrary
+    owner: int
+    pose: Pose
+    after: str | None = None
+    """The behaviour that ended last; None for somebody who has not moved."""
+    walks: list[PlannedWalk] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    leaves: float | None = None
+    """Time at which the person is gone [s]; None for somebody who stays."""
+
+    @property
+    def name(self) -> str:
+        """Name of the person."""
+        return self.character.name
+
+    def stands(self, time: float) -> bool:
+        """Return whether the person is there and stands at a time [s]."""
+        return self.leaves is None and (not self.walks or self.walks[-1].plan.end_time <= time)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrandPlan:
+    """What everybody does, and how it was found."""
+
+    people: tuple[Busy, ...]
+    """Everybody who came, in the order of names in the scene, then of arrival."""
+    refused: Mapping[str, SearchResult]
+    """Who could not come in, by name, and why."""
+    results: Mapping[str, SearchResult]
+    """How everybody fared, by name: found if all errands were done."""
+    end: float
+    """Time at which the run ends [s]."""
+    libraries: Mapping[str, Library]
+    searched: tuple[SearchResult, ...]
+    """All searches."""
+
+
+def plan_errands(
+    scene: Scene,
+    libraries: Mapping[LibraryRef, Library] | None = None,
+    *,
+    seed: int,
+    planners: Mapping[str, Planner] | None = None,
+    shift: Shift | None = None,
+    mirrors: npt.ArrayLike = (),
+    progress: Progress | None = None,
+) -> ErrandPlan:
+    """Plan what everybody of a scene does.
+
+    Args:
+        scene: the place and the people, in the plane in which they are planned.
+        libraries: libraries that are loaded already.
+        seed: seed of all that is drawn.
+        planners: planners by name; None takes those of `gaitway.planners` that people ask for.
+        shift: how far a point of a floor is moved into the plane [m]; None: not at all.
+        mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
+        progress: called with "errands", the time of the run, and when it ends if that is known.
+    """
+    return _Run(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
+
+
+class _Run:
+    """State of the planning of one run."""
+
+    def __init__(
+        self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
+        planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.scene, self.seed, self.progress, self.shift = scene, seed, progress, shift
+        self.context = planning_context(scene.world, libraries)
+        self.end = _LONG if scene.end is None else scene.end
+        coming = arrivals(scene.sources, seed, self.end)
+        people = [*scene.characters, *strangers(scene, seed)]
+        if planners is None:
+            planners = {name: planner_entry(name).make() for name in dict.fromkeys(c.plan.planner for c in people)}
+        self.prepared: dict[str, PreparedLibrary] = {}
+        for number, character in enumerate(people):
+            progress("libraries", number, len(people))
+            self.prepared[character.name] = self.context.prepared(character, own_speed(character, seed))
+            planners[character.plan.planner].prepare(character, self.prepared[character.name])
+        fields = self.prepared[people[0].name].fields
+        self.one = MemberPlanner(seed, planners)
+        self.dispatcher = Dispatcher(fields.clearance, seed, None if shift is None else self._shifted)
+        self.traffic = Traffic(fields.kinds, terrain=scene.world.terrain, mirrors=mirrors)
+        self.movers = Traffic(fields.kinds, terrain=scene.world.terrain)
+        for mover in scene.world.movers:
+            self.movers.add_mover(mover)
+            self.traffic.add_mover(mover)
+        self.coming = {arrival.name: arrival for arrival in coming}
+        self.people: dict[str, Busy] = {}
+        self.refused: dict[str, SearchResult] = {}
+        self._heap: list[tuple[float, int, str, int]] = []
+        self._number = count()
+        self._turn: dict[str, int] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def plan(self) -> ErrandPlan:
+        """Let everybody do errands until all have done, or the run ends."""
+        self._begin()
+        last = 0.0
+        while self._heap:
+            time, _, name, turn = heapq.heappop(self._heap)
+            if time > self.end:
+                break
+            if name in self.people and turn != self._turn[name]:
+                continue
+            last = max(last, time)
+            self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
+            self._step(name, time)
+            for when, other in self.dispatcher.awoken:
+                self._push(when, other)
+            self.dispatcher.awoken.clear()
+        return self._result(last)
+
+    def _begin(self) -> None:
+        """Put everybody who is there from the start into traffic, and note when the others come."""
+        members = [
+            CrowdMember(character, self.prepared[character.name], self.traffic.enroll(character.name), number)
+            for number, character in enumerate(self.scene.characters)
+        ]
+        self.refused |= absentees(self.scene.world, members, self.movers)
+        delays = start_delays([member.name for member in members], self.seed)
+        for member, share in zip(members, delays.tolist(), strict=True):
+            if member.name in self.refused:
+                continue
+            character = member.character
+            self.people[member.name] = Busy(character, member.prepared, member.owner, character.start)
+            self.traffic.add_standing(member.owner, member.start_discs, character.start_time)
+            self._enter(member.name, character.start_time, start_delay(share, character.plan.start_spread))
+        for arrival in self.coming.values():
+            self._push(arrival.time, arrival.name)
+
+    def _shifted(self, place: Place) -> tuple[float, float]:
+        return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor)
+
+    def _enter(self, name: str, time: float, delay: float = 0.0) -> None:
+        """Let somebody begin with his errands."""
+        busy = self.people[name]
+        errands = busy.character.errands or (_goal_errand(busy.character),)
+        self.dispatcher.enter(name, errands, busy.pose, time + delay, busy.character.radius)
+        self._turn[name] = 0
+        self._outcomes[name] = Outcome(time + delay, busy.pose)
+        self._push(time + delay, name)
+
+    def _push(self, time: float, name: str) -> None:
+        time = math.ceil(time / TICK - 1e-6) * TICK
+        heapq.heappush(self._heap, (time, next(self._number), name, self._turn.get(name, 0)))
+
+    def _step(self, name: str, time: float) -> None:
+        """Ask what somebody does next, and do it."""
+        if name not in self.people:
+            self._come_in(name, time)
+            return
+        busy = self.people[name]
+        self._turn[name] += 1
+        outcome = replace(self._outcomes[name], time=time)
+        order = self.dispatcher.next(name, outcome)
+        self._carry_out(busy, order, time)
+
+    def _carry_out(self, busy: Busy, order: Order, time: float) -> None:
+        name, here = busy.name, busy.pose
+        self._outcomes[name] = Outcome(time, here)
+        match order:
+            case Walk():
+                self._outcomes[name] = self._walk(busy, order, time)
+                self._push(self._outcomes[name].time, name)
+            case Stand(until):
+                self._push(max(until, time), name)
+            case Hold(until):
+                self._push(max(until, time), name)
+            case SitDown(_, seconds):
+                self._push(time + seconds, name)
+            case Gone():
+                self.traffic.remove(busy.owner)
+                busy.leaves = time
+            case Finished():
+                pass
+
+    def _come_in(self, name: str, time: float) -> None:
+        """Let somebody come out of a source where there is room; try again later if there is none."""
+        arrival, prepared = self.coming[name], self.prepared[name]
+        rng = np.random.default_rng([self.seed, next(self._number)])
+        shift = self._source_shift(arrival)
+        for x, y in (drawn_points(arrival.source.area, 48, rng) + shift).tolist():
+            pose = (x, y, self._towards(arrival, x, y))
+            character = replace(_stranger(arrival, pose), start_time=time)
+            member = CrowdMember(character, prepared, -1, 0)
+            discs = member.start_discs
+            free = (prepared.fields.clearance(discs[:, :2]) >= discs[:, 2]).all()
+            if free and self.traffic.comer(discs, time) is None:
+                owner = self.traffic.enroll(name)
+                self.people[name] = Busy(character, prepared, owner, pose)
+                self.traffic.add_standing(owner, discs, time)
+                self._enter(name, time)
+                return
+        if time + _LATER - arrival.time < _NO_ROOM:
+            self._push(time + _LATER, name)
+            return
+        reason = f"source '{arrival.source.name}' has no room for '{name}' within {_NO_ROOM:g} s; write a larger area"
+        self.refused[name] = SearchResult(Status.NO_PATH, None, reason=reason)
+
+    def _source_shift(self, arrival: Arrival) -> tuple[float, float]:
+        middle, floor = arrival.source.area.centroid, arrival.source.floor
+        return (0.0, 0.0) if self.shift is None else self.shift((middle.x, middle.y), floor)
+
+    def _towards(self, arrival: Arrival, x: float, y: float) -> float:
+        """Return the heading of somebody who comes in: towards the first place of his errands [rad]."""
+        targets = (target_of(errand) for errand in arrival.kind.errands)
+        first = next((target for target in targets if isinstance(target, Place)), None)
+        if first is None:
+            return 0.0
+        (px, py), (dx, dy) = first.point, self._shifted(first)
+        return math.atan2(py + dy - y, px + dx - x)
+
+    def _walk(self, busy: Busy, order: Walk, time: float) -> Outcome:
+        """Plan a walk; whoever finds no way stays where he is."""
+        options = busy.character.plan
+        if order.exact and "exact" in type(options).model_fields:
+            options = options.model_copy(update={"exact": True})
+        character = replace(
+            busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
+        )
+        member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
+        found, traffic = MemberPlans(), self.traffic
+        traffic.remove(busy.owner)
+        there = placed_discs((*order.goal, order.heading or 0.0), busy.prepared.standing_discs())
+        room = 0.0 if order.exact else 0.7 * options.tolerance
+        there = np.column_stack([there[:, :2], np.maximum(there[:, 2] - room, 0.01)])
+        if (blocker := traffic.comer(there, time + _TAKEN)) is not None:
+            result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
+            self.one.stay(member, traffic, found, result)
+            x, y = order.goal
+            return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
+        others = [other for other in self.people.values() if other is not busy and other.stands(time)]
+        member.crowded = crowding(member, [self._standing(other) for other in others])
+        result = self.one.search(member, traffic, self.one.query(member))
+        if result.plan is None or not result.found:
+            self.one.stay(member, traffic, found, result)
+            barred = not set(self.traffic.names).isdisjoint(result.blockers)
+            return Outcome(time, busy.pose, result.reason, hopeless=result.status is Status.NO_PATH and not barred)
+        exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
+        plan = found.plans[busy.name]
+        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact))
+        busy.pose = plan.end_pose
+        busy.after = plan.steps[-1].behavior if plan.steps else busy.after
+        return Outcome(plan.end_time, plan.end_pose)
+
+    def _standing(self, busy: Busy) -> CrowdMember:
+        return CrowdMember(replace(busy.character, start=busy.pose), busy.prepared, busy.owner, 0, after=busy.after)
+
+    def _result(self, last: float) -> ErrandPlan:
+        people = tuple(self.people.values())
+        end = max([last, *(walk.plan.end_time for busy in people for walk in busy.walks)])
+        end = end if self.scene.end is None else self.scene.end
+        for busy in people:
+            busy.spans = list(self.dispatcher.people[busy.name].spans)
+            current = self.dispatcher.people[busy.name].current
+            if current is not None:
+                busy.spans.append(Span(*current, end, "not done when the run ends"))
+        return ErrandPlan(
+            people=people,
+            refused=self.refused,
+            results={busy.name: _fared(busy) for busy in people} | self.refused,
+            end=end,
+            libraries={busy.name: busy.prepared.library for busy in people},
+            searched=tuple(self.one.searched),
+        )
+
+
+def _fared(busy: Busy) -> SearchResult:
+    """Return how somebody fared: found if all errands were done, else the first that was not, and why."""
+    walks = [walk.plan for walk in busy.walks]
+    steps = tuple(step for plan in walks for step in plan.steps)
+    arrives = walks[-1].end_time if walks else busy.character.start_time
+    plan = Plan(steps, busy.pose, arrives, sum(plan.cost for plan in walks))
+    failed = [span for span in busy.spans if span.reason]
+    reason = "" if not failed else f"{failed[0].label}: {failed[0].reason}"
+    status = Status.PARTIAL if failed else Status.FOUND
+    return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
+
+
+def _goal_errand(character: Character) -> Go:
+    """Return the errand of a character that has a goal."""
+    x, y = character.goal
+    return Go(Place(name=f"({x:g}, {y:g})", point=character.goal, heading=character.goal_heading))
+
+
+def strangers(scene: Scene, seed: int) -> list[Character]:
+    """Return everybody who comes out of the sources of a scene; nobody has a place yet."""
+    return [_stranger(arrival) for arrival in arrivals(scene.sources, seed, _LONG if scene.end is None else scene.end)]
+
+
+def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:
+    """Return the character of somebody who comes out of a source."""
+    return Character(
+        name=arrival.name,
+        start=pose,
+        goal=pose[:2],
+        goal_heading=None,
+        library=arrival.library,
+        plan=arrival.source.plan,
+        radius=arrival.source.radius,
+        speed=arrival.kind.speed,
+        start_time=arrival.time,
+        start_floor=arrival.source.floor,
+        errands=arrival.kind.errands,
+    )
