@@ -21,6 +21,7 @@ from gaitway.errands.performing import errand_performers, errand_rows
 from gaitway.errands.planning import plan_errands, strangers
 from gaitway.levels.level_scene import LevelScene
 from gaitway.library.behavior import Library
+from gaitway.library.short_walks import with_short_walks
 from gaitway.performing.synthesis import SWAY, Performer, plans_to_take
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.performing.upper_body import with_upper_bodies
@@ -232,7 +233,10 @@ def _busy(
         )
     compiled, began = compile_seconds(), time.perf_counter()
     drawn = scene.seed if seed is None else seed
-    levels = LevelScene.of(scene, libraries, strangers(scene, drawn)) if has_levels(scene.world) else None
+    people, known = (*scene.characters, *strangers(scene, drawn)), dict(libraries or {})
+    refs = dict.fromkeys(character.library for character in people)
+    libraries = {ref: with_short_walks(known[ref] if ref in known else ref.load()) for ref in refs}
+    levels = LevelScene.of(scene, libraries, people) if has_levels(scene.world) else None
     if levels is None:
         found = plan_errands(scene, libraries, seed=drawn, progress=progress)
     else:

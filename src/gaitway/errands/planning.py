@@ -37,6 +37,8 @@ Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
 """How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
 TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
+_NEAR = 0.15
+"""Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
 _LATER = 0.5
 """Time after which somebody tries again to come in where a source has no room [s]."""
 _NO_ROOM = 60.0
@@ -282,7 +284,7 @@ class _Run:
         """Plan a walk; whoever finds no way stays where he is."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
-            options = options.model_copy(update={"exact": True})
+            options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )
