@@ -71,6 +71,7 @@ class MemberPlanner:
             heading_tolerance=float(np.radians(options.goal_heading_tolerance_deg)),
             start_time=character.start_time + member.delay,
             start_behavior=member.after,
+            followed_by=member.leaves_by,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
             max_seconds=options.max_seconds,
             crowded=member.crowded,
@@ -110,10 +111,11 @@ class MemberPlanner:
 
         It may end anywhere within a tolerance of the goal [m]; None: exactly where it was planned to.
         """
-        goes_on = member.character.goal_heading is not None
+        goes_on = member.character.goal_heading is not None or member.leaves_by is not None
         drawn = self._relaxed(member, traffic, plan, goes_on=goes_on, tolerance=tolerance)
         self._add(member, traffic, found, drawn)
-        traffic.add_standing(member.owner, member.end_discs(drawn.plan), drawn.plan.end_time)
+        if member.leaves_by is None:
+            traffic.add_standing(member.owner, member.end_discs(drawn.plan), drawn.plan.end_time)
         found.plans[member.name], found.results[member.name] = drawn.plan, replace(result, plan=drawn.plan)
         if tolerance is not None:
             end = drawn.plan.end_pose

@@ -58,6 +58,8 @@ class CrowdMember:
     """Time after its start time at which it sets off [s]."""
     after: str | None = None
     """The behaviour that has just ended, for one that goes on; None: it stands."""
+    leaves_by: str | None = None
+    """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
 
     @property
     def name(self) -> str:

@@ -55,6 +55,9 @@ _BESIDE = 1.1
 _STOOL = 0.04
 """Room between the calves of somebody who stands before a seat, and the seat [m]."""
 
+DONE, NOT_DONE, GIVEN_UP, GOING_ON = "done", "not done", "given up", "going on"
+"""What comes of an errand: it is done; it could not be done; it is given up; it goes on when the run ends."""
+
 Doing = Generator[Order, Outcome, None]
 Walking = Generator[Order, Outcome, Outcome]
 
@@ -68,8 +71,10 @@ class Span:
     start: float
     end: float
     """From when to when [s]."""
+    outcome: str
+    """What came of it: `DONE`, `NOT_DONE`, `GIVEN_UP` or `GOING_ON`."""
     reason: str = ""
-    """Why it could not be done; empty if it was."""
+    """Why it was not done; empty if it was."""
 
 
 @dataclass(eq=False)
@@ -113,6 +118,8 @@ class Dispatcher:
         self.people: dict[str, Doer] = {}
         self.events: dict[str, float] = {}
         """Events that have happened, and when [s]."""
+        self.visitors: dict[str, set[str]] = {}
+        """Who has been at which place, by its name."""
         self.awoken: list[tuple[float, str]] = []
         """Who is to be asked for an order again, and when [s]; whoever moves people takes them out."""
         self._lines: dict[str, QueueLine] = {}
@@ -150,15 +157,26 @@ class Dispatcher:
             if doer.waits:
                 self._wake(doer.name, time)
 
-    def send(self, name: str, errands: Sequence[Errand]) -> None:
-        """Give somebody other errands; those that are not done yet are given up."""
+    def send(self, name: str, errands: Sequence[Errand], time: float) -> None:
+        """Give somebody other errands at a time [s]; those that are not done yet are given up."""
         doer = self.people[name]
+        doer.time = max(doer.time, time)
         if doer.doing is not None:
             doer.doing.close()
         for line in self._lines.values():
-            line.leave(name)
+            if name in line.people:
+                self._out_of_line(doer, line)
         self._seats = {seat: who for seat, who in self._seats.items() if who != name}
-        doer.errands, doer.doing = tuple(errands), None
+        if doer.current is not None:
+            doer.spans.append(Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
+        doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
+
+    def again(self, name: str) -> None:
+        """Let somebody begin anew with his errands, who could not carry out the first order."""
+        doer = self.people[name]
+        if doer.doing is not None:
+            doer.doing.close()
+        doer.doing, doer.current, doer.waits = None, None, False
 
     def lines(self) -> Mapping[str, QueueLine]:
         """Return the lines that have formed, by the name of the place."""
@@ -183,7 +201,10 @@ class Dispatcher:
                 doer.current = (label(errand), began)
                 reason = yield from self._one(doer, errand)
                 doer.current = None
-                doer.spans.append(Span(label(errand), began, doer.time, reason))
+                doer.spans.append(Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
+                target = target_of(errand)
+                if isinstance(target, Place) and not isinstance(errand, Look) and not reason:
+                    self.visitors.setdefault(target.name, set()).add(doer.name)
                 if isinstance(errand, Leave) and not reason:
                     yield Gone()
 
@@ -237,10 +258,12 @@ class Dispatcher:
             here = doer.pose[:2] if leaving else None  # who leaves takes the nearest way out
             found = self.standing.within(place.area, doer.name, doer.radius, doer.rng, near=here)
         else:
-            found = self.standing.near(place.point, doer.name, doer.radius)
+            found = place.point if leaving else self.standing.near(place.point, doer.name, doer.radius)
         if found is None:
             return None
-        there = math.dist(found, place.point) < 1e-9 and not leaving
+        if leaving:
+            return Walk(found, leaving=True)
+        there = math.dist(found, place.point) < 1e-9
         return Walk(found, place.heading if there else None, exact=there and place.heading is not None)
 
     def _before(self, doer: Doer, name: str) -> Walk | None:

@@ -19,6 +19,8 @@ class Walk:
     """Heading there [rad]; None for any."""
     exact: bool = False
     """Whether to stop exactly there; otherwise near it."""
+    leaving: bool = False
+    """Whether the person is gone there, and need not stop."""
 
 
 @dataclass(frozen=True)

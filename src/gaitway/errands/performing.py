@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gaitway.errands.dispatcher import Span
 from gaitway.errands.planning import Busy, ErrandPlan
 from gaitway.levels.level_scene import LevelScene
 from gaitway.performing.synthesis import SWAY, Leg, Performer
@@ -26,11 +27,12 @@ def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = 
 
 
 def errand_rows(found: ErrandPlan) -> dict[str, list[list[Any]]]:
-    """Return what everybody did, by name, as plain JSON values: label, start and end [s], and why it was not done."""
-    return {
-        busy.name: [[span.label, round(span.start, 3), round(span.end, 3), span.reason] for span in busy.spans]
-        for busy in found.people
-    }
+    """Return what everybody did, by name, as plain JSON values: label, start, end [s], what came of it, and why."""
+    return {busy.name: [_row(span) for span in busy.spans] for busy in found.people}
+
+
+def _row(span: Span) -> list[Any]:
+    return [span.label, round(span.start, 3), round(span.end, 3), span.outcome, span.reason]
 
 
 def _performer(busy: Busy, found: ErrandPlan, seed: int, levels: LevelScene | None) -> Performer:

@@ -17,16 +17,17 @@ import numpy.typing as npt
 
 from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
+from gaitway.core import planar
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, arrivals
-from gaitway.errands.dispatcher import Dispatcher, Span
+from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Go, Place, target_of
+from gaitway.scene.errands import Errand, Go, Place, Rule, target_of
 from gaitway.scene.scene import Scene
 from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
 from gaitway.space.planner import Planner
@@ -37,8 +38,14 @@ Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
 """How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
 TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
+_NODES = 12_000
+"""Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
+_REACTS = (0.3, 1.2)
+"""Time that people need to notice that they are sent elsewhere [s]."""
+_RULE = ""
+"""Stands for the name of a person where something happens by a rule."""
 _LATER = 0.5
 """Time after which somebody tries again to come in where a source has no room [s]."""
 _NO_ROOM = 60.0
@@ -161,6 +168,8 @@ class _Run:
         self._number = count()
         self._turn: dict[str, int] = {}
         self._outcomes: dict[str, Outcome] = {}
+        self._happened: set[int] = set()
+        self._sent: list[Rule] = []
 
     def plan(self) -> ErrandPlan:
         """Let everybody do errands until all have done, or the run ends."""
@@ -170,15 +179,93 @@ class _Run:
             time, _, name, turn = heapq.heappop(self._heap)
             if time > self.end:
                 break
+            if name == _RULE:
+                if turn not in self._happened and self._present(time):
+                    self._happen(self.scene.rules[turn], time)
+                continue
             if name in self.people and turn != self._turn[name]:
                 continue
             last = max(last, time)
             self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
             self._step(name, time)
-            for when, other in self.dispatcher.awoken:
-                self._push(when, other)
-            self.dispatcher.awoken.clear()
+            self._wake()
+            self._check_reached(time)
         return self._result(last)
+
+    def _wake(self) -> None:
+        for when, other in self.dispatcher.awoken:
+            self._push(when, other)
+        self.dispatcher.awoken.clear()
+
+    def _present(self, time: float) -> bool:
+        """Return whether anybody is there who could notice what happens, or will still come."""
+        return any(busy.leaves is None for busy in self.people.values()) or any(
+            arrival.time >= time for arrival in self.coming.values()
+        )
+
+    def _check_reached(self, time: float) -> None:
+        """Let happen what happens when enough people have come to a place."""
+        for number, rule in enumerate(self.scene.rules):
+            came = 0 if rule.reach is None else len(self.dispatcher.visitors.get(rule.reach, ()))
+            if rule.reach is not None and number not in self._happened and came >= rule.count:
+                self._happen(rule, time)
+
+    def _happen(self, rule: Rule, time: float) -> None:
+        """Let something happen: who waits for it goes on, and who is sent elsewhere goes there."""
+        self._happened.add(self.scene.rules.index(rule))
+        self.dispatcher.happen(rule.event, time)
+        self._wake()
+        for number, other in enumerate(self.scene.rules):
+            if other.after == rule.event:
+                self._push_rule(time + other.delay, number)
+        if rule.errands:
+            self._sent.append(rule)
+            for busy in list(self.people.values()):
+                if busy.leaves is None and self._concerns(rule, busy.name):
+                    self._send(busy, rule.errands, time)
+
+    def _concerns(self, rule: Rule, name: str) -> bool:
+        """Return whether a rule sends somebody elsewhere: by his name, or by that of his group or source."""
+        return rule.who is None or name in rule.who or name.rpartition("-")[0] in rule.who
+
+    def _send(self, busy: Busy, errands: tuple[Errand, ...], time: float) -> None:
+        """Send somebody on other errands: at once if he stands, else after the step that he is in."""
+        name, reacts = busy.name, time + float(self.dispatcher.people[busy.name].rng.uniform(*_REACTS))
+        self.dispatcher.send(name, errands, time)
+        self._wake()
+        self._turn[name] += 1
+        if busy.stands(time):
+            self._outcomes[name] = Outcome(reacts, busy.pose)
+            self._push(reacts, name)
+            return
+        walk = busy.walks[-1]
+        steps = walk.plan.steps
+        number = next((k for k in range(1, len(steps)) if steps[k].time >= reacts), None)
+        if number is None or not self._turned(busy, walk, number):
+            self._outcomes[name] = Outcome(walk.plan.end_time, busy.pose)
+            self._push(walk.plan.end_time, name)
+
+    def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
+        """Let somebody break off a walk before one of its steps and walk elsewhere; return whether that is possible."""
+        name, plan = busy.name, walk.plan
+        step, saved, before = plan.steps[number], self.traffic.held(busy.owner), (busy.pose, busy.after)
+        self.traffic.cut(busy.owner, step.time)
+        order = self.dispatcher.next(name, Outcome(step.time, step.pose))
+        if isinstance(order, Walk):
+            busy.pose, busy.after = step.pose, plan.steps[number - 1].behavior
+            outcome = self._walk(busy, order, step.time, on_the_way=True)
+            if not outcome.reason:
+                done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
+                busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
+                self._outcomes[name] = outcome
+                self._push(outcome.time, name)
+                return True
+        busy.pose, busy.after = before
+        self.traffic.remove(busy.owner)
+        for swept in saved:
+            self.traffic.add_swept(busy.owner, swept)
+        self.dispatcher.again(name)
+        return False
 
     def _begin(self) -> None:
         """Put everybody who is there from the start into traffic, and note when the others come."""
@@ -197,6 +284,9 @@ class _Run:
             self._enter(member.name, character.start_time, start_delay(share, character.plan.start_spread))
         for arrival in self.coming.values():
             self._push(arrival.time, arrival.name)
+        for number, rule in enumerate(self.scene.rules):
+            if rule.at is not None:
+                self._push_rule(rule.at, number)
 
     def _shifted(self, place: Place) -> tuple[float, float]:
         return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor)
@@ -209,6 +299,9 @@ class _Run:
         self._turn[name] = 0
         self._outcomes[name] = Outcome(time + delay, busy.pose)
         self._push(time + delay, name)
+
+    def _push_rule(self, time: float, number: int) -> None:
+        heapq.heappush(self._heap, (time, next(self._number), _RULE, number))
 
     def _push(self, time: float, name: str) -> None:
         time = math.ceil(time / TICK - 1e-6) * TICK
@@ -247,6 +340,8 @@ class _Run:
     def _come_in(self, name: str, time: float) -> None:
         """Let somebody come out of a source where there is room; try again later if there is none."""
         arrival, prepared = self.coming[name], self.prepared[name]
+        if any(self._concerns(rule, name) for rule in self._sent):
+            return  # everybody is sent elsewhere, so that nobody comes any more
         rng = np.random.default_rng([self.seed, next(self._number)])
         shift = self._source_shift(arrival)
         for x, y in (drawn_points(arrival.source.area, 48, rng) + shift).tolist():
@@ -280,21 +375,30 @@ class _Run:
         (px, py), (dx, dy) = first.point, self._shifted(first)
         return math.atan2(py + dy - y, px + dx - x)
 
-    def _walk(self, busy: Busy, order: Walk, time: float) -> Outcome:
-        """Plan a walk; whoever finds no way stays where he is."""
+    def _walk(self, busy: Busy, order: Walk, time: float, on_the_way: bool = False) -> Outcome:
+        """Plan a walk; whoever finds no way stays where he is.
+
+        Args:
+            busy: the person.
+            order: where to.
+            time: when it begins [s].
+            on_the_way: whether the person is walking already, so that traffic keeps what is before.
+        """
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
+        if "max_nodes" in type(options).model_fields:
+            options = options.model_copy(update={"max_nodes": min(options.max_nodes, _NODES)})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )
         member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
         found, traffic = MemberPlans(), self.traffic
-        traffic.remove(busy.owner)
-        there = placed_discs((*order.goal, order.heading or 0.0), busy.prepared.standing_discs())
-        room = 0.0 if order.exact else 0.7 * options.tolerance
-        there = np.column_stack([there[:, :2], np.maximum(there[:, 2] - room, 0.01)])
-        if (blocker := traffic.comer(there, time + _TAKEN)) is not None:
+        if not on_the_way:
+            traffic.remove(busy.owner)
+        if order.leaving:
+            member.leaves_by = busy.prepared.part("leaving gait", lambda: _gait(busy.prepared.library))
+        elif (blocker := self._taken(busy, order, time)) is not None:
             result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
             self.one.stay(member, traffic, found, result)
             x, y = order.goal
@@ -302,6 +406,9 @@ class _Run:
         others = [other for other in self.people.values() if other is not busy and other.stands(time)]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         result = self.one.search(member, traffic, self.one.query(member))
+        if not result.found and member.leaves_by is not None:  # too near to leave at a walk
+            member.leaves_by = None
+            result = self.one.search(member, traffic, self.one.query(member))
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
             barred = not set(self.traffic.names).isdisjoint(result.blockers)
@@ -312,6 +419,13 @@ class _Run:
         busy.pose = plan.end_pose
         busy.after = plan.steps[-1].behavior if plan.steps else busy.after
         return Outcome(plan.end_time, plan.end_pose)
+
+    def _taken(self, busy: Busy, order: Walk, time: float) -> str | None:
+        """Return who stands at a goal for good; None if nobody does."""
+        there = placed_discs((*order.goal, order.heading or 0.0), busy.prepared.standing_discs())
+        room = 0.0 if order.exact else 0.7 * busy.character.plan.tolerance
+        there = np.column_stack([there[:, :2], np.maximum(there[:, 2] - room, 0.01)])
+        return self.traffic.comer(there, time + _TAKEN)
 
     def _standing(self, busy: Busy) -> CrowdMember:
         return CrowdMember(replace(busy.character, start=busy.pose), busy.prepared, busy.owner, 0, after=busy.after)
@@ -324,7 +438,8 @@ class _Run:
             busy.spans = list(self.dispatcher.people[busy.name].spans)
             current = self.dispatcher.people[busy.name].current
             if current is not None:
-                busy.spans.append(Span(*current, end, "not done when the run ends"))
+                going = NOT_DONE if self.scene.end is None else GOING_ON
+                busy.spans.append(Span(*current, end, going, "not done when the run ends"))
         return ErrandPlan(
             people=people,
             refused=self.refused,
@@ -341,7 +456,7 @@ def _fared(busy: Busy) -> SearchResult:
     steps = tuple(step for plan in walks for step in plan.steps)
     arrives = walks[-1].end_time if walks else busy.character.start_time
     plan = Plan(steps, busy.pose, arrives, sum(plan.cost for plan in walks))
-    failed = [span for span in busy.spans if span.reason]
+    failed = [span for span in busy.spans if span.outcome == NOT_DONE]
     reason = "" if not failed else f"{failed[0].label}: {failed[0].reason}"
     status = Status.PARTIAL if failed else Status.FOUND
     return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
@@ -373,3 +488,12 @@ def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:
         start_floor=arrival.source.floor,
         errands=arrival.kind.errands,
     )
+
+
+def _gait(library: Library) -> str | None:
+    """Return the slowest gait in which somebody walks ahead; None if there is none."""
+    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.obstacle is None]
+    ahead = {b.name: planar.relative(*library.clips[b.clips[0]].planar_path()[[0, -1]]) for b in gaits}
+    speeds = {b.name: ahead[b.name][0] / max(library.clips[b.clips[0]].duration, 1e-9) for b in gaits}
+    straight = [name for name, move in ahead.items() if abs(move[2]) < 0.1 and speeds[name] > 0.5]
+    return min(straight, key=lambda name: (round(speeds[name], 3), name), default=None)

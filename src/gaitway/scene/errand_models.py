@@ -222,3 +222,43 @@ class PlaceItem(SceneItem):
     @model_serializer(mode="wrap")
     def _shortly(self, handler: Any) -> Any:
         return list(self.at) if self.at is not None and self.model_fields_set == {"at"} else handler(self)
+
+
+EVERYBODY = "everybody"
+
+
+class RuleItem(SceneItem):
+    """A rule: when something happens, it has a name that people can wait for, and it may send people elsewhere."""
+
+    event: Name = field("Name of what happens; `wait: {event: ...}` waits for it", example="train stands")
+    at: float | None = field("It happens at this time", None, unit="s", ge=0.0, le=LATEST, example=120)
+    after: Name | None = field("It happens after another event", None, example="train stands")
+    delay: float = field("So long after that", 0.0, unit="s", ge=0.0, le=LATEST)
+    reach: Name | None = field("It happens when somebody has come to this place", None, example="hall")
+    count: int = field("So many people must have come there", 1, ge=1, le=1_000_000)
+    send: tuple[Name, ...] | str | None = field(
+        "Who gives up everything else then and does `errands`: names of characters, groups or sources, or everybody",
+        None, example=EVERYBODY,
+    )  # fmt: skip
+    errands: tuple[ErrandItem, ...] | None = field(
+        "What these do, such as [{leave: exit}]", None, min_length=1, max_length=MOST_ERRANDS
+    )
+
+    @model_validator(mode="after")
+    def _one_cause(self) -> RuleItem:
+        given = [key for key in ("at", "after", "reach") if getattr(self, key) is not None]
+        if len(given) != 1:
+            what = f"has both {given[0]} and {given[1]}" if given else "never happens"
+            raise wrong(what, "at: seconds, after: event, or reach: place")
+        if self.delay and self.after is None:
+            raise wrong("has a delay after nothing", "after: event, delay: seconds")
+        if self.count > 1 and self.reach is None:
+            raise wrong("has a count of people and no place", "reach: place, count: people")
+        if isinstance(self.send, str) and self.send != EVERYBODY:
+            raise wrong(f"sends '{self.send}'", f"send: {EVERYBODY}, or a list of names")
+        if (self.send is None) != (self.errands is None):
+            both = self.send is None
+            raise wrong(
+                "sends nobody on errands" if both else "sends people nowhere", "both send: ... and errands: [...]"
+            )
+        return self

@@ -137,6 +137,25 @@ class Leave:
 Errand = Go | Wait | Queue | Sit | Look | Meet | Choose | Repeat | Leave
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rule:
+    """Something that happens at a time, after another event, or when people have come somewhere."""
+
+    event: str
+    at: float | None
+    """Time at which it happens [s]; None if that depends."""
+    after: str | None
+    """The event that it follows, and how much later [s]."""
+    delay: float
+    reach: str | None
+    """The place that `count` people must have come to."""
+    count: int
+    who: tuple[str, ...] | None
+    """Whom it sends on errands: names of characters, groups and sources; None for everybody."""
+    errands: tuple[Errand, ...]
+    """What these do; empty if it sends nobody."""
+
+
 def target_of(errand: Errand) -> Target | None:
     """Return where an errand leads; None if it leads nowhere, or that is not known yet."""
     match errand:

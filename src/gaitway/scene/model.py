@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
 from gaitway.scene.area_models import AreaItem
-from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem
+from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.fields import (
     LATEST,
     FileName,
@@ -317,6 +317,7 @@ class SceneModel(SceneItem):
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")
+    rules: tuple[RuleItem, ...] = items("What happens when, and whom it sends on other errands")
     end: float | None = field(
         "Time at which a run of errands ends; by default when everybody has done", None, unit="s", gt=0.0, le=LATEST
     )

@@ -18,7 +18,7 @@ from gaitway.core.files import read_file
 from gaitway.scene.building import WorldBuilder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Place
+from gaitway.scene.errands import Place, Rule
 from gaitway.scene.model import MAX_SEED, LibraryItem, SceneModel
 from gaitway.scene.placing.errand_book import ErrandBook
 from gaitway.scene.placing.groups import CharacterGroups
@@ -84,6 +84,8 @@ class Scene:
     """Places with names, for errands."""
     sources: tuple[Source, ...] = ()
     """Where further people come in, who do errands."""
+    rules: tuple[Rule, ...] = ()
+    """What happens when."""
     end: float | None = None
     """Time at which a run of errands ends [s]; None: when everybody has done."""
 
@@ -253,6 +255,7 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             groups=tuple(groups.groups),
             places=book.places,
             sources=book.sources,
+            rules=book.rules,
             end=whole.singles["end"].value if "end" in whole.singles else None,
         ),
         [],
@@ -277,8 +280,9 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in _UNPLANNED}
     values.setdefault("seed", 0)
     lists: dict[str, Any] = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
-    if not scene.lists["sources"]:
-        del lists["sources"]  # scenes without errands keep the hashes that they had before there were any
+    for key in ("sources", "rules"):  # scenes without errands keep the hashes that they had before there were any
+        if not scene.lists[key]:
+            del lists[key]
     if scene.places:
         lists["places"] = {name: _content(entry.value) for name, entry in sorted(scene.places.items())}
     digests = [hashlib.sha256(read_file(part, _MAX_BYTES)).hexdigest() for path in files for part in _parts(path)]

@@ -11,7 +11,7 @@ import shapely
 from gaitway.core.errors import WorldError
 from gaitway.core.suggest import nearest
 from gaitway.scene.characters import RADII
-from gaitway.scene.errand_models import ErrandItem, PlaceItem
+from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.errands import (
     Choose,
     Errand,
@@ -23,10 +23,12 @@ from gaitway.scene.errands import (
     Place,
     Queue,
     Repeat,
+    Rule,
     SeatPlace,
     Sit,
     Target,
     Wait,
+    every,
     length,
     middle_of,
     target_of,
@@ -58,6 +60,8 @@ class ErrandBook:
         self.places = {name: self._place(name, entry) for name, entry in whole.places.items()}
         self.errands = {group.first: self._errands_of(group) for group in groups.groups}
         self.sources = tuple(self._source(entry) for entry in whole.lists["sources"])
+        self.rules = tuple(self._rule(entry) for entry in whole.lists["rules"])
+        self._check_events(whole)
 
     def of(self, group: CharacterGroup) -> tuple[Errand, ...]:
         """Return the errands of a group; empty if it has a goal."""
@@ -260,6 +264,44 @@ class ErrandBook:
             else self._list(item.errands, _at(entry, item.errands, "errands"), ()),
         )
 
+    def _rule(self, entry: SceneEntry) -> Rule:
+        item: RuleItem = entry.value
+        if item.reach is not None and item.reach not in self.places:
+            self.problems.append(entry.problem("reach", text=_unknown(item.reach, "place", list(self.places))))
+        groups = [group.name for group in self.groups.groups]
+        known = [*groups, *self.people, *(source.name for source in self.sources)]
+        for k, name in enumerate(item.send if isinstance(item.send, tuple) else ()):
+            if name not in known:
+                self.problems.append(entry.problem("send", k, text=_unknown(name, "character, group or source", known)))
+        return Rule(
+            event=item.event,
+            at=item.at,
+            after=item.after,
+            delay=item.delay,
+            reach=item.reach,
+            count=item.count,
+            who=item.send if isinstance(item.send, tuple) else None,
+            errands=() if item.errands is None else self._list(item.errands, _at(entry, item.errands, "errands"), ()),
+        )
+
+    def _check_events(self, whole: MergedScene) -> None:
+        """Report rules that wait for events that no rule makes, and waits for such events."""
+        events = [rule.event for rule in self.rules]
+        for rule, entry in zip(self.rules, whole.lists["rules"], strict=True):
+            if rule.after is not None and rule.after not in events:
+                self.problems.append(entry.problem("after", text=_unknown(rule.after, "event", events)))
+        asked = [(group.entry, self.errands[group.first]) for group in self.groups.groups]
+        asked += [(e, k.errands) for e, s in zip(whole.lists["sources"], self.sources, strict=True) for k in s.kinds]
+        asked += [(entry, rule.errands) for rule, entry in zip(self.rules, whole.lists["rules"], strict=True)]
+        said = set[str]()
+        for entry, errands in asked:
+            for errand in every(errands):
+                name = errand.event if isinstance(errand, Wait) else None
+                if name is not None and name not in events and name not in said:
+                    said.add(name)
+                    text = f"waits for an event that no rule makes: {_unknown(name, 'event', events)}"
+                    self.problems.append(entry.problem("errands", text=text))
+
 
 def _at(entry: SceneEntry, value: Any, key: str) -> SceneEntry:
     return SceneEntry(value, entry.document, (*entry.place, key))
@@ -269,5 +311,6 @@ def _unknown(name: str, what: str, known: Sequence[str]) -> str:
     near = nearest(name, known)
     if near:
         return f"there is no {what} '{name}'; did you mean '{near}'?"
-    some = f"write one of {', '.join(known[:8])}" if known else f"write {what}s: first"
+    more = " ..." if len(known) > 8 else ""
+    some = f"write one of {', '.join(known[:8])}{more}" if known else f"there are no {what}s at all"
     return f"there is no {what} '{name}'; {some}"
