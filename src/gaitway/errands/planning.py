@@ -388,7 +388,8 @@ class _Run:
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
         if "max_nodes" in type(options).model_fields:
-            options = options.model_copy(update={"max_nodes": min(options.max_nodes, _NODES)})
+            most = min(getattr(options, "max_nodes", _NODES), _NODES)
+            options = options.model_copy(update={"max_nodes": most})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )
