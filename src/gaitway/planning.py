@@ -268,7 +268,7 @@ def _busy(
     alive = _alive(scene, crowd, upper_body)
     take = plans_to_take(
         scene.world, errand_performers(found, drawn, levels), fps=fps, facts=facts, rhythm=drawn, alive=alive,
-        hold_until=found.end if scene.end is not None else None,
+        cut_at=scene.end,
     )  # fmt: skip
     remarks = () if levels is None else levels.troubles
     if alive:

@@ -230,7 +230,8 @@ class Dispatcher:
     def _walk(self, doer: Doer, find: Callable[[], Walk | None], nowhere: str) -> Walking:
         """Walk to where `find` says, which is asked again before each try; return how the last try went."""
         outcome = Outcome(doer.time, doer.pose, nowhere)
-        for wait in (*_TRIES, None):
+        tries = [*_TRIES]
+        while True:
             order = find()
             outcome = Outcome(doer.time, doer.pose, nowhere)
             if order is not None:
@@ -240,10 +241,10 @@ class Dispatcher:
                     self.standing.taken[doer.name] = outcome.pose[:2]
                     return outcome
             self.standing.taken[doer.name] = outcome.pose[:2]
-            if wait is None or outcome.hopeless:
-                break
-            yield Stand(doer.time + wait * doer.rng.uniform(0.8, 1.2))
-        return outcome
+            tries = tries[-1:] if outcome.barred and len(tries) > 1 else tries
+            if not tries or outcome.hopeless:
+                return outcome
+            yield Stand(doer.time + tries.pop(0) * doer.rng.uniform(0.8, 1.2))
 
     def _go(self, doer: Doer, to: Target, leaving: bool = False) -> Generator[Order, Outcome, str]:
         outcome = yield from self._walk(doer, lambda: self._spot(doer, to, leaving), self._no_room(to))

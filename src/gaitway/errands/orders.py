@@ -70,3 +70,5 @@ class Outcome:
     """Why it could not be carried out; empty if it was."""
     hopeless: bool = False
     """Whether trying again is of no use: nobody else is in the way."""
+    barred: bool = False
+    """Whether it was not people who were in the way, so that trying again soon is of no use."""

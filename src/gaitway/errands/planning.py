@@ -24,6 +24,7 @@ from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
+from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
@@ -38,7 +39,7 @@ Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
 """How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
 TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
-_NODES = 12_000
+_NODES = 5_000
 """Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
@@ -333,7 +334,7 @@ class _Run:
                 self._push(time + seconds, name)
             case Gone():
                 self.traffic.remove(busy.owner)
-                busy.leaves = time
+                busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
             case Finished():
                 pass
 
@@ -412,8 +413,10 @@ class _Run:
             result = self.one.search(member, traffic, self.one.query(member))
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
-            barred = not set(self.traffic.names).isdisjoint(result.blockers)
-            return Outcome(time, busy.pose, result.reason, hopeless=result.status is Status.NO_PATH and not barred)
+            people, anybody = set(self.people), set(self.traffic.names)
+            alone = result.status is Status.NO_PATH and anybody.isdisjoint(result.blockers)
+            barred = people.isdisjoint(result.blockers)
+            return Outcome(time, busy.pose, result.reason, hopeless=alone, barred=barred)
         exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
         plan = found.plans[busy.name]
         busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact))
@@ -493,7 +496,8 @@ def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:
 
 def _gait(library: Library) -> str | None:
     """Return the slowest gait in which somebody walks ahead; None if there is none."""
-    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.obstacle is None]
+    stands = {library.graph[name].start for name in standing_behaviors(library)}
+    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.start not in stands and b.obstacle is None]
     ahead = {b.name: planar.relative(*library.clips[b.clips[0]].planar_path()[[0, -1]]) for b in gaits}
     speeds = {b.name: ahead[b.name][0] / max(library.clips[b.clips[0]].duration, 1e-9) for b in gaits}
     straight = [name for name, move in ahead.items() if abs(move[2]) < 0.1 and speeds[name] > 0.5]

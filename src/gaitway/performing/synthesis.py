@@ -88,6 +88,7 @@ def plans_to_take(
     fps: float = 30.0,
     facts: Mapping[str, Any] | None = None,
     hold_until: float | None = None,
+    cut_at: float | None = None,
     rhythm: int | None = None,
     alive: Sequence[str] | None = None,
 ) -> Take:
@@ -105,6 +106,7 @@ def plans_to_take(
             "versions" are filled in if they are missing.
         hold_until: time at which the take ends [s]; None for a second after the last arrival. It never ends before
             that.
+        cut_at: time at which the take ends even if somebody is on the way [s]; None: it does not.
         rhythm: seed of small changes to the rhythm of steps; None plays every clip exactly when it was planned. With
             movers in the world it always is.
         alive: names of the characters whose rhythm changes; None for all.
@@ -116,6 +118,7 @@ def plans_to_take(
         raise TakeError("a take needs at least one performer")
     arrived = max(_arrival(performer) for performer in performers)
     end = arrived + REST if hold_until is None else max(arrived, float(hold_until))
+    end = end if cut_at is None else float(cut_at)
     known = _KnownClips()
     tracks = [
         _track(world, performer, end if performer.leaves is None else min(end, performer.leaves), known)

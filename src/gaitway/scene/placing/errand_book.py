@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import shapely
 
 from gaitway.core.errors import WorldError
@@ -34,17 +35,21 @@ from gaitway.scene.errands import (
     target_of,
 )
 from gaitway.scene.model import MAX_CHARACTERS, SourceItem
+from gaitway.scene.placing.free_space import FreeSpace
 from gaitway.scene.placing.groups import CharacterGroups, draws_sizes, inner
 from gaitway.scene.placing.placement import CharacterGroup, area_geometry
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.sources import Source, SourceKind
 from gaitway.world import World
+from gaitway.world.levels.floors import has_levels
 
 LOOK_SECONDS, SIT_SECONDS = (3.0, 3.0), (30.0, 30.0)
 """Times for which people look and sit where nothing else is written [s]."""
 PATIENCE = 120.0
 """Time for which people wait for companions where nothing else is written [s]."""
+_STANDING = 0.3
+"""Radius of somebody who stands in a line [m]."""
 MOST_ERRANDS = 100_000
 """Largest number of errands of one person, repeats counted as often as they are done."""
 
@@ -115,9 +120,25 @@ class ErrandBook:
                 text = f"({x:g}, {y:g}) is outside bounds {shown(self.world.bounds)}; write a place inside"
                 self.problems.append(entry.problem(text=text))
                 return
+        self._check_line(entry, place)
         if place.area is not None and not shapely.box(x0, y0, x1, y1).intersects(place.area):
             text = f"lies outside bounds {shown(self.world.bounds)}; write an area that overlaps them"
             self.problems.append(entry.problem("area", text=text))
+
+    def _check_line(self, entry: SceneEntry, place: Place) -> None:
+        """Report a line that is drawn through an obstacle."""
+        if not place.line:
+            return
+        knots = shapely.LineString(place.line)
+        away = np.append(np.arange(0.0, knots.length, 0.5 * _STANDING), knots.length)
+        points = shapely.get_coordinates(shapely.line_interpolate_point(knots, away))
+        space = FreeSpace(self.world, self.world.obstacles, _STANDING)
+        blocked = np.flatnonzero(~space.free(points))
+        if len(blocked) and place.floor is None and not has_levels(self.world):
+            x, y = points[blocked[0]].tolist()
+            thing = space.obstacles[space.blockers((x, y))[0][0]]
+            text = f"nobody can stand at ({x:.3g}, {y:.3g}), where '{thing.name or thing.kind}' is"
+            self.problems.append(entry.problem("line", text=f"{text}; draw the line {_STANDING:g} m away from it"))
 
     def _errands_of(self, group: CharacterGroup) -> tuple[Errand, ...]:
         items = group.item.errands
