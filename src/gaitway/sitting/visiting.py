@@ -1,0 +1,301 @@
+"""Sitting down, sitting and getting up, as clips and as one motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import SittingError
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import move, slice_frames
+from gaitway.sitting.figure import Figure, Posture, figure_of
+from gaitway.sitting.hands import arm_postures
+from gaitway.sitting.holding import HeldManner, hold
+from gaitway.sitting.idling import Life, life
+from gaitway.sitting.manners import FIRST, MANNERS, manner_of
+from gaitway.sitting.seat import HEIGHTS, Seat
+from gaitway.sitting.settling import Settled, leading, settle
+
+DOWN, SIT, UP = "down", "sit", "up"
+FPS = 30.0
+"""Frame rate of all motion of this room [Hz]."""
+_DOWN_S, _UP_S = (1.55, 1.95), (1.45, 1.8)
+"""Time to sit down and to get up, on the highest and on the lowest seat [s]."""
+_CHANGE_S = 1.5
+"""Time from one manner to the next [s]."""
+_HELD_S = (12.0, 35.0)
+"""How long a manner is held by who is not told one [s]."""
+_LIFT = 0.03
+"""How high a foot is lifted that goes elsewhere, for the built-in person [m]."""
+LONGEST = 3600.0
+"""Longest time to sit [s]."""
+
+
+class Span(NamedTuple):
+    """Frames of one part of a visit; the last frame of a part is the first of the next."""
+
+    label: str
+    """"down", "sit" or "up"."""
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """Somebody who sits down, sits and gets up again."""
+
+    clip: Clip
+    """The motion in the world, at 30 Hz. It begins and ends in the standing pose."""
+    spans: tuple[Span, Span, Span]
+    """Its parts: down, sit, up."""
+    manners: tuple[tuple[str, int], ...]
+    """Manners of sitting and the frame at which each begins."""
+    seat: Seat
+
+    def span(self, label: str) -> Span:
+        """Return the part with a label."""
+        return next(span for span in self.spans if span.label == label)
+
+
+class _Times(NamedTuple):
+    """Frames at which parts end, counted from the first."""
+
+    down: int
+    sit: int
+    up: int
+
+
+def standing_place(body: Library | Clip | Figure, seat: Seat) -> FloatArray:
+    """Return where the root of a body stops to sit down: x, y [m], heading [rad]; (3,). It gets up to the same place.
+
+    Args:
+        body: a library, or a clip that begins in the standing pose.
+        seat: the seat.
+    """
+    return settle(figure_of(body), seat).standing_place
+
+
+def down_seconds(seat: Seat) -> float:
+    """Return the time in which one sits down [s]; low seats take longer."""
+    return _seconds(seat, _DOWN_S)
+
+
+def up_seconds(seat: Seat) -> float:
+    """Return the time in which one gets up [s]."""
+    return _seconds(seat, _UP_S)
+
+
+def visit(
+    body: Library | Clip | Figure, seat: Seat, seconds: float = 10.0, manner: str | None = FIRST, seed: int = 0
+) -> Visit:
+    """Return one motion of who sits down, sits for a time and gets up: from the standing pose to the standing pose.
+
+    Args:
+        body: a library, or a clip that begins in the standing pose.
+        seat: the seat.
+        seconds: time from sitting down to getting up [s], 1 to 3600.
+        manner: one of `MANNERS`; None draws them, each for a while. Who sits shorter than a change takes stays upright.
+        seed: seed of all that is drawn.
+
+    Raises:
+        SittingError: for a manner that does not exist, a time out of range, or a body that cannot take this seat.
+    """
+    if not (np.isfinite(seconds) and 1.0 <= seconds <= LONGEST):
+        raise SittingError(f"{seconds} seconds to sit; write 1 to {LONGEST:g}")
+    settled, rng = settle(figure_of(body), seat), np.random.default_rng([seed, 22])
+    first = round(down_seconds(seat) * FPS)
+    second = first + round(seconds * FPS)
+    times = _Times(first, second, second + round(up_seconds(seat) * FPS))
+    held = _schedule(settled, times, manner, rng)
+    clip = _performed(settled, times, held, life(times.sit - times.down + 1, FPS, rng), _glance(times, rng))
+    spans = (Span(DOWN, 0, times.down), Span(SIT, times.down, times.sit), Span(UP, times.sit, times.up))
+    return Visit(clip, spans, tuple((one.manner.name, frame) for one, frame in held), seat)
+
+
+def sit_down(body: Library | Clip | Figure, seat: Seat, seed: int = 0) -> Clip:
+    """Return the motion from the standing pose to sitting upright; see `visit`."""
+    whole = visit(body, seat, 1.0, FIRST, seed)
+    return replace(slice_frames(whole.clip, 0, whole.spans[0].last + 1), name="sit_down")
+
+
+def get_up(body: Library | Clip | Figure, seat: Seat, seed: int = 0) -> Clip:
+    """Return the motion from sitting upright to the standing pose; see `visit`."""
+    whole = visit(body, seat, 1.0, FIRST, seed)
+    return replace(slice_frames(whole.clip, whole.spans[2].first), name="get_up")
+
+
+def sit(
+    body: Library | Clip | Figure, seat: Seat, seconds: float = 12.0, manner: str = FIRST, seed: int = 0
+) -> Clip:  # fmt: skip
+    """Return a loop of sitting in one manner: its last frame is its first one, and it may be repeated without a seam.
+
+    Args:
+        body: a library, or a clip that begins in the standing pose.
+        seat: the seat.
+        seconds: length of the loop [s], 4 to 3600; 8 to 20 suits most.
+        manner: one of `MANNERS`.
+        seed: seed of all that is drawn.
+    """
+    if not (np.isfinite(seconds) and 4.0 <= seconds <= LONGEST):
+        raise SittingError(f"a loop of {seconds} seconds; write 4 to {LONGEST:g}")
+    settled, rng = settle(figure_of(body), seat), np.random.default_rng([seed, 23])
+    count = round(seconds * FPS) + 1
+    held = [(hold(settled, manner_of(manner)), -10 * count)]
+    times = _Times(-9 * count, count - 1, 10 * count)  # both ends of the visit are out of sight
+    clip = _performed(settled, times, held, life(count, FPS, rng), np.zeros(count), (0, count))
+    return replace(clip, name=f"sit {manner}")
+
+
+def _seconds(seat: Seat, bounds: tuple[float, float]) -> float:
+    share = (HEIGHTS[1] - seat.height) / (HEIGHTS[1] - HEIGHTS[0])
+    return bounds[0] + share * (bounds[1] - bounds[0])
+
+
+def _schedule(
+    settled: Settled, times: _Times, manner: str | None, rng: np.random.Generator
+) -> list[tuple[HeldManner, int]]:
+    """Return the manners and the frames at which they begin; the first and the last are upright."""
+    first, change = hold(settled, MANNERS[FIRST]), round(_CHANGE_S * FPS)
+    out = [(first, 0)]
+    names = list(MANNERS) if manner is None else [manner_of(manner).name]
+    at = times.down - round(0.2 * FPS) + (round(rng.uniform(0.0, 2.0) * FPS) if manner is None else 0)
+    while at + 2 * change + round(0.5 * FPS) < times.sit:
+        some = [name for name in names if name != out[-1][0].manner.name]
+        if not some:
+            break
+        out.append((hold(settled, MANNERS[some[int(rng.integers(len(some)))]]), at))
+        at += change + round(rng.uniform(*_HELD_S) * FPS)
+    if out[-1][0] is not first:
+        out.append((first, times.sit - change))
+    return out
+
+
+def _glance(times: _Times, rng: np.random.Generator) -> FloatArray:
+    """Return the yaw of a head that looks back at the seat before the hips go there [rad]; (F,)."""
+    share = np.arange(times.up + 1) / times.down
+    yaw = np.radians(rng.choice([-1.0, 1.0]) * rng.uniform(15.0, 38.0))
+    return np.asarray(yaw * _smooth(share, 0.0, 0.28) * (1.0 - _smooth(share, 0.3, 0.68)))
+
+
+def _smooth(x: npt.ArrayLike, low: float, high: float) -> FloatArray:
+    """Return 0 below `low`, 1 above `high`, and a way of least jerk in between; (...)."""
+    t = np.clip((np.asarray(x, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+    return np.asarray(t * t * t * (10.0 + t * (6.0 * t - 15.0)))
+
+
+def _performed(
+    settled: Settled, times: _Times, held: list[tuple[HeldManner, int]], alive: Life, glance: FloatArray,
+    shown: tuple[int, int] | None = None,
+) -> Clip:  # fmt: skip
+    """Return the motion of a visit in the world, or of some of its frames."""
+    figure = settled.figure
+    frames = np.arange(times.up + 1) if shown is None else np.arange(*shown)
+    down = frames / times.down if times.down > 0 else np.full(len(frames), 10.0)
+    up = (frames - times.sit) / (times.up - times.sit)
+    progress = _smooth(down, 0.05, 0.68) * (1.0 - _smooth(up, 0.31, 0.97))
+    raised, lowered = _smooth(down, 0.58, 1.0), _smooth(up, 0.0, 0.42)
+    lean = settled.lean * leading(progress) * (1.0 - raised * (1.0 - lowered))
+    posture = settled.posture(progress, lean, _smooth(down, 0.62, 0.98) * (1.0 - _smooth(up, 0.0, 0.36)))
+    upright = raised * (1.0 - lowered)
+    shares = [_smooth(frames, begin, begin + _CHANGE_S * FPS) for _, begin in held[1:]]
+    posture = _bent(posture, held, shares, upright)
+    posture = _enlivened(posture, alive, max(times.down, 0) if shown is None else 0, upright)
+    posture.head[:, 0] += glance
+    posture, planted = _stepped(settled, posture, held, shares)
+    clip = figure.posed(posture, FPS)
+    reach = _smooth(down, 0.10, 0.64) * (1.0 - _smooth(up, 0.40, 0.97))
+    clip = _with_arms(figure, clip, held, shares, reach)
+    clip = replace(clip, contacts=figure.contacts(planted), name="visit")
+    if shown is None:
+        clip = _ended(settled, clip)
+    world = move(clip, settled.seat.pose)
+    return replace(world, root_positions=world.root_positions + np.array([0.0, 0.0, settled.seat.floor]))
+
+
+def _bent(
+    posture: Posture, held: list[tuple[HeldManner, int]], shares: list[FloatArray], upright: FloatArray
+) -> Posture:
+    """Return the posture with the pitches of the manners added."""
+    bends = np.repeat(held[0][0].bends[None], len(posture), axis=0)
+    for (before, _), (after, _), share in zip(held, held[1:], shares, strict=False):
+        bends += share[:, None] * (after.bends - before.bends)
+    bends *= upright[:, None]
+    for k, part in enumerate((posture.pelvis, posture.chest, posture.head)):
+        part[:, 1] += bends[:, k]
+    return posture
+
+
+def _enlivened(posture: Posture, alive: Life, begin: int, weight: FloatArray) -> Posture:
+    """Return the posture with the life of who sits added, from a frame on."""
+    some = slice(begin, begin + len(alive.chest))
+    for part, own in ((posture.pelvis, alive.pelvis), (posture.chest, alive.chest), (posture.head, alive.head)):
+        part[some] += weight[some, None] * own
+    return posture
+
+
+def _stepped(
+    settled: Settled, posture: Posture, held: list[tuple[HeldManner, int]], shares: list[FloatArray]
+) -> tuple[Posture, BoolArray]:
+    """Return the posture with feet that go where manners have them, and which feet are planted (F, 2)."""
+    ankles = np.repeat(held[0][0].ankles[None], len(posture), axis=0)
+    turns, planted = np.repeat(held[0][0].turns[None], len(posture), axis=0), np.ones((len(posture), 2), dtype=np.bool_)
+    for (before, _), (after, _), share in zip(held, held[1:], shares, strict=False):
+        for foot in range(2):
+            way, turn = after.ankles[foot] - before.ankles[foot], float(after.turns[foot] - before.turns[foot])
+            if np.linalg.norm(way) < 1e-9 and abs(turn) < 1e-9:
+                continue
+            # one foot after the other; whatever crosses last uncrosses first
+            late = foot == 1 if after.manner.name != FIRST else foot == 0
+            own = _smooth(share, 0.30, 0.98) if late else _smooth(share, 0.02, 0.70)
+            ankles[:, foot] += own[:, None] * way
+            ankles[:, foot, 2] += _LIFT * settled.figure.size * 16.0 * (own * (1.0 - own)) ** 2
+            turns[:, foot] += own * turn
+            planted[:, foot] &= (own <= 0.0) | (own >= 1.0)
+    feet = np.zeros((len(posture), 2, 2))
+    feet[..., 0] = turns
+    return replace(posture, ankles=ankles, turns=feet), planted
+
+
+def _with_arms(
+    figure: Figure, clip: Clip, held: list[tuple[HeldManner, int]], shares: list[FloatArray], reach: FloatArray
+) -> Clip:
+    """Return the motion with arms that come to their places by a weight (F,)."""
+    positions, world = clip.joint_transforms()
+    for side, arm in enumerate(figure.arms):
+        hanging = arm.postures(clip)
+        places = [(one.manner.left, one.manner.right)[side] for one, _ in held]
+        solved = {}
+        for where in places:
+            if where not in solved:
+                solved[where] = _reachable(*arm_postures(figure, side, where, positions, world), reach)
+        goal = np.array(solved[places[0]])
+        for before, after, share in zip(places, places[1:], shares, strict=False):
+            goal += share[:, None] * (solved[after] - solved[before])
+        clip = arm.applied(clip, hanging + reach[:, None] * (goal - hanging))
+    return clip
+
+
+def _reachable(postures: FloatArray, reached: BoolArray, weight: FloatArray) -> FloatArray:
+    """Return postures (F, 9) that go on as they are where they are in reach next; frames without weight are free."""
+    known = np.flatnonzero(reached & (weight > 0.0))
+    if len(known) == 0:
+        return postures
+    frames = np.arange(len(postures))
+    middle = int(np.argmax(np.round(weight, 6)))
+    later, earlier = np.searchsorted(known, frames), np.searchsorted(known, frames, side="right") - 1
+    chosen = np.where(frames < middle, known[np.minimum(later, len(known) - 1)], known[np.maximum(earlier, 0)])
+    return np.asarray(postures[chosen])
+
+
+def _ended(settled: Settled, clip: Clip) -> Clip:
+    """Return the clip with its first and last frame in the very standing pose, free of the rounding of IK."""
+    roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
+    for frame in (0, -1):
+        roots[frame] = settled.figure.stand.root_positions[0] + np.array([*settled.root, 0.0])
+        turns[frame] = settled.figure.stand.rotations[0]
+    return replace(clip, root_positions=roots, rotations=turns)
