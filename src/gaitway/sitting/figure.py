@@ -7,7 +7,7 @@ the frame of a seat: the floor is at height 0, and +X is where the sitter looks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from gaitway.motion.contacts import with_contact_points
 from gaitway.motion.editing import place, slice_frames
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, set_limb, two_bone_from_pole
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import ContactPoint
 
 SIDES = ("left", "right")
 _NEEDED = (
@@ -63,6 +64,8 @@ class Posture:
     """Ankles of the left and right foot [m]; (F, 2, 3)."""
     turns: FloatArray
     """Yaw of both feet away from standing, and pitch of both (toes down) [rad]; (F, 2, 2)."""
+    knees: FloatArray
+    """How far outward of its foot each knee points, as a slope; (F, 2)."""
 
     def __len__(self) -> int:
         return len(self.hips)
@@ -181,7 +184,8 @@ class Figure:
             ahead = rotations.rotate(rotations.from_yaw(posture.turns[:, k, 0]), self.toes[k])
             still = rotations.rotate(rotations.from_yaw(posture.pelvis[:, 0]), self.poles[k])
             weight = posture.seated[:, None]
-            pole = still + weight * (ahead + np.array([0.0, 0.0, 0.6]) - still)
+            out = (1.0, -1.0)[k] * posture.knees[:, k, None] * np.array([0.0, 1.0, 0.0])
+            pole = still + weight * (ahead + np.array([0.0, 0.0, 0.6]) + out - still)
             bones = two_bone_from_pole(
                 positions[:, joints[0]], posture.ankles[:, k], pole, (self.legs[k, 0], self.legs[k, 1]), longest=1.0
             )
@@ -192,15 +196,37 @@ class Figure:
                 wanted.append(rotations.multiply(own, rest[joint]))
             wanted.append(rotations.multiply(turn, self.world[joints[2]]))
             set_limb(local, world, skeleton.parents.tolist(), joints, wanted)
+            if (toe := skeleton.roles.get(f"{SIDES[k]}_toe")) is not None and posture.turns[:, k, 1].any():
+                # toes stay flat under a heel that is raised
+                flat = rotations.multiply(rotations.from_yaw(posture.turns[:, k, 0]), self.world[toe])
+                set_limb(local, world, skeleton.parents.tolist(), [*joints, toe], [*wanted, flat])
 
-    def contacts(self, planted: BoolArray) -> BoolArray:
-        """Return the contacts of feet that are planted or not (F, 2), in columns of the contact points; (F, C)."""
+    def raised(self, foot: int, pitch: float) -> FloatArray:
+        """Return the way of an ankle whose foot turns about its ball by a pitch [rad], toes down [m]; (3,)."""
+        lever = self.ankles[foot] - self._balls[foot]
+        axis = np.array([-self.toes[foot, 1], self.toes[foot, 0], 0.0])
+        return np.asarray(rotations.rotate(rotations.from_axis_angle(axis, pitch), lever) - lever)
+
+    @cached_property
+    def _balls(self) -> FloatArray:
+        """Balls of both feet in the standing pose [m]; (2, 3)."""
+        points = {p.name: p for p in self.stand.skeleton.contact_points}
+        return np.array([_point(points[f"{side}_ball"], self.positions, self.world) for side in SIDES])
+
+    def contacts(self, planted: BoolArray, heels: BoolArray) -> BoolArray:
+        """Return contacts in columns of the contact points; (F, C).
+
+        Args:
+            planted: which feet are planted; (F, 2).
+            heels: which of them have their heels on the floor; (F, 2).
+        """
         points = self.stand.skeleton.contact_points
         out = np.zeros((len(planted), len(points)), dtype=np.bool_)
         for column, point in enumerate(points):
             side, _, part = point.name.partition("_")
             if side in SIDES and part in _FOOT:
-                out[:, column] = planted[:, SIDES.index(side)]
+                k = SIDES.index(side)
+                out[:, column] = planted[:, k] & heels[:, k] if part == "heel" else planted[:, k]
         return out
 
 
@@ -249,7 +275,7 @@ def _measured(stand: Clip) -> Figure:
     skeleton = stand.skeleton
     positions, world = (np.array(a[0]) for a in stand.joint_transforms())
     feet = [p for p in skeleton.contact_points if p.name.partition("_")[2] in _FOOT[:2]]
-    soles = [positions[p.joint] + rotations.rotate(world[p.joint], np.array(p.offset)) for p in feet]
+    soles = [_point(p, positions, world) for p in feet]
     floor = float(np.mean([sole[2] for sole in soles]))
     stand = replace(stand, root_positions=stand.root_positions - np.array([0.0, 0.0, floor]), name="stand")
     positions[:, 2] -= floor
@@ -293,9 +319,11 @@ def _above(parents: FloatArray, low: int, high: int) -> tuple[int, ...]:
 def _foot_direction(stand: Clip, positions: FloatArray, world: FloatArray, side: str) -> FloatArray:
     """Return the direction of a foot along the floor, from heel to ball; (3,)."""
     points = {p.name: p for p in stand.skeleton.contact_points}
-    heel, ball = (
-        positions[p.joint] + rotations.rotate(world[p.joint], np.array(p.offset))
-        for p in (points[f"{side}_heel"], points[f"{side}_ball"])
-    )
+    heel, ball = (_point(points[f"{side}_{part}"], positions, world) for part in ("heel", "ball"))
     way = np.array([*(ball - heel)[:2], 0.0])
     return way / max(float(np.linalg.norm(way)), 1e-9)
+
+
+def _point(point: ContactPoint, positions: FloatArray, world: FloatArray) -> FloatArray:
+    """Return where a contact point is [m]; (3,)."""
+    return np.asarray(positions[point.joint] + rotations.rotate(world[point.joint], np.array(point.offset)))

@@ -2,45 +2,163 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from gaitway.core import rotations
-from gaitway.core.arrays import BoolArray, FloatArray
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.limbs import solve_limb
+from gaitway.limbs._joint_kernels import ROLL, TWIST
 from gaitway.motion.anatomy import t_pose
+from gaitway.motion.clip import Clip
 from gaitway.sitting.figure import SIDES, Figure
 from gaitway.sitting.manners import BeforeTrunk, ForearmOnThigh, HandPlace, OnThigh
 
 _CLEAR = 0.003
 """Room between a hand and what it lies on, beside both radii [m]."""
+STRETCH = 0.9975
+"""Longest reach of an arm, as a share of its length."""
+_SOFT_REACH = 0.85
+"""Share of the longest reach from which on an arm stretches softly."""
+_PUSHES = 6
+"""How often a hand is moved out of a thigh."""
+_SOFT = 2.0
+"""Standard deviation of the filter over these moves [frames]."""
 _UP = np.array([0.0, 0.0, 1.0])
 
 
-def arm_postures(
-    figure: Figure, side: int, where: HandPlace, positions: FloatArray, world: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Return the postures of an arm (F, 9) [rad] that bring its hand to a place, and where it reaches that place (F,).
+@dataclass(frozen=True, eq=False)
+class HandGoal:
+    """Where an arm is led in every frame."""
+
+    wrist: FloatArray
+    """Place of the wrist [m]; (F, 3)."""
+    pole: FloatArray
+    """Direction toward which the elbow bends, a unit vector; (F, 3)."""
+    turn: FloatArray
+    """World rotation of the wrist joint; (F, 4)."""
+
+    def toward(self, other: HandGoal, share: FloatArray, starts: FloatArray) -> HandGoal:
+        """Return goals on the way to others, by shares (F,); wrists go around the shoulders (F, 3)."""
+        some = share[:, None]
+        first, second = (np.linalg.norm(wrist - starts, axis=-1, keepdims=True) for wrist in (self.wrist, other.wrist))
+        ways = _unit(_unit(self.wrist - starts) * (1.0 - some) + some * _unit(other.wrist - starts))
+        return HandGoal(
+            starts + (first + some * (second - first)) * ways, _unit(self.pole + some * (other.pole - self.pole)),
+            rotations.slerp(self.turn, other.turn, share),
+        )  # fmt: skip
+
+
+def hand_goal(figure: Figure, side: int, where: HandPlace, positions: FloatArray) -> HandGoal:
+    """Return where an arm is led for a hand that lies in a place.
 
     Args:
         figure: the body.
         side: 0 for the left arm, 1 for the right one.
         where: the place of the hand.
         positions: joints of the body [m]; (F, J, 3).
-        world: world rotations of its joints; (F, J, 4).
     """
-    sign, arm = (1.0, -1.0)[side], figure.arms[side]
-    starts, bases = arm.hanging(positions, world)
+    arm = figure.arms[side]
+    starts = positions[:, arm.joints[0]]
     if isinstance(where, OnThigh):
         wrists, hands, backs, poles = _on_thigh(figure, side, where, positions)
     elif isinstance(where, BeforeTrunk):
-        wrists, hands, backs, poles = _before_trunk(figure, side, where, positions, starts)
+        wrists, hands, backs, poles = _before_trunk(figure, side, where, positions)
+        hands = wrists - _elbows(starts, wrists, poles, arm.lengths)  # the hand goes on along its forearm
     else:
-        wrists, hands, backs, poles = _forearm_on_thigh(figure, side, where, positions, starts)
-    elbows = _elbows(starts, wrists, poles, arm.lengths)
-    if isinstance(where, BeforeTrunk):  # the hand goes on along its forearm
-        hands = _unit(wrists - elbows)
-    ends = rotations.multiply(_hand_turns(hands, backs, sign), t_pose(arm.skeleton)[arm.joints[2]])
-    return solve_limb(arm, starts, bases, wrists, ends, _swivels(starts, elbows, wrists))
+        wrists, hands, backs, poles = _forearm_on_thigh(figure, side, where, positions)
+    turns = _hand_turns(hands, backs, (1.0, -1.0)[side])
+    # a place that comes into reach is neared softly: an arm that stretches to its end would jerk
+    far, longest = np.linalg.norm(wrists - starts, axis=-1, keepdims=True), STRETCH * arm.lengths.sum()
+    soft, over = _SOFT_REACH * longest, (1.0 - _SOFT_REACH) * longest
+    near = np.where(far > soft, soft + over * np.tanh((far - soft) / over), far)
+    wrists = starts + _unit(wrists - starts) * near
+    return HandGoal(wrists, _unit(poles), rotations.multiply(turns, t_pose(arm.skeleton)[arm.joints[2]]))
+
+
+def hanging_goal(figure: Figure, side: int, positions: FloatArray, yaw: FloatArray) -> HandGoal:
+    """Return where an arm hangs: as in the standing pose, whatever the lean of the trunk.
+
+    Args:
+        figure: the body.
+        side: 0 for the left arm, 1 for the right one.
+        positions: joints of the body [m]; (F, J, 3).
+        yaw: where the chest faces [rad]; (F,).
+    """
+    shoulder, elbow, wrist = (int(j) for j in figure.arms[side].joints)
+    turn, still = rotations.from_yaw(yaw), figure.positions
+    line = _unit(still[wrist] - still[shoulder])
+    out = still[elbow] - still[shoulder]
+    pole = _unit(out - line * float(out @ line))
+    return HandGoal(
+        positions[:, shoulder] + rotations.rotate(turn, still[wrist] - still[shoulder]), rotations.rotate(turn, pole),
+        rotations.multiply(turn, figure.world[wrist]),
+    )  # fmt: skip
+
+
+def led_arm(figure: Figure, side: int, goal: HandGoal, clip: Clip, loose: FloatArray) -> Clip:
+    """Return a motion with one arm led to its goals.
+
+    Args:
+        figure: the body.
+        side: 0 for the left arm, 1 for the right one.
+        goal: where the arm is led.
+        clip: the motion, with arms as in the standing pose.
+        loose: how much of the standing pose's own bends is kept, 0 to 1; (F,).
+    """
+    arm = figure.arms[side]
+    positions, world = clip.joint_transforms()
+    starts, bases = arm.hanging(positions, world)
+    elbows = _elbows(starts, goal.wrist, goal.pole, arm.lengths)
+    postures = solve_limb(arm, starts, bases, goal.wrist, goal.turn, _swivels(starts, elbows, goal.wrist))[0]
+    postures[:, [TWIST, ROLL]] = np.unwrap(postures[:, [TWIST, ROLL]], axis=0)
+    # what the standing pose has beside a hinge and a swivel fades
+    own = hanging_goal(figure, side, figure.positions[None], np.zeros(1))
+    start, base = arm.hanging(figure.positions[None], figure.world[None])
+    elbow = _elbows(start, own.wrist, own.pole, arm.lengths)
+    plain = solve_limb(arm, start, base, own.wrist, own.turn, _swivels(start, elbow, own.wrist))[0]
+    rest = arm.postures(figure.stand) - plain
+    rest[:, [TWIST, ROLL]] = planar.wrap_angle(rest[:, [TWIST, ROLL]])
+    return arm.applied(clip, postures + loose[:, None] * rest)
+
+
+def clear_of_thighs(figure: Figure, side: int, goal: HandGoal, positions: FloatArray) -> HandGoal:
+    """Return goals with hand and forearm moved out of the thigh of their side."""
+    arm, name = figure.arms[side], SIDES[side]
+    starts = positions[:, arm.joints[0]]
+    hip, knee = positions[:, figure.joint(f"{name}_hip")], positions[:, figure.joint(f"{name}_knee")]
+    row = figure.body.names.index(f"{name}_hand")
+    tip, thick = figure.body.ends[row], figure.radius(f"{name}_hip") + figure.radius(f"{name}_hand")
+    wrist = np.array(goal.wrist)
+    for _ in range(_PUSHES):
+        elbows = _elbows(starts, wrist, goal.pole, arm.lengths)
+        push = np.zeros_like(wrist)
+        for first, second in ((wrist, wrist + rotations.rotate(goal.turn, tip)), (0.5 * (elbows + wrist), wrist)):
+            own, other = closest_points(first, second, hip, knee)
+            away = own - other
+            far = np.linalg.norm(away, axis=-1, keepdims=True)
+            deep = np.maximum(thick + 0.5 * _CLEAR - far, 0.0)
+            some = deep * away / np.maximum(far, 1e-6)
+            push = np.where(np.linalg.norm(some, axis=-1, keepdims=True) > np.linalg.norm(push, axis=-1, keepdims=True), some, push)
+        wrist += push
+    moved = goal.wrist + gaussian_filter1d(wrist - goal.wrist, _SOFT, axis=0, mode="nearest")
+    away, longest = moved - starts, STRETCH * arm.lengths.sum()
+    far = np.maximum(np.linalg.norm(away, axis=-1, keepdims=True), 1e-9)
+    return HandGoal(starts + away * np.minimum(1.0, longest / far), goal.pole, goal.turn)
+
+
+def closest_points(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the points of segments ab and cd that are nearest to one another [m]; (F, 3) each."""
+    one, two, apart = b - a, d - c, a - c
+    aa, bb, ab = (np.sum(u * v, axis=-1) for u, v in ((one, one), (two, two), (one, two)))
+    ac, bc = np.sum(one * apart, axis=-1), np.sum(two * apart, axis=-1)
+    area = aa * bb - ab**2
+    s = np.clip(np.where(area > 1e-12, (ab * bc - ac * bb) / np.maximum(area, 1e-12), 0.0), 0.0, 1.0)
+    t = np.clip((ab * s + bc) / np.maximum(bb, 1e-12), 0.0, 1.0)
+    s = np.clip((ab * t - ac) / np.maximum(aa, 1e-12), 0.0, 1.0)
+    return np.asarray(a + s[:, None] * one), np.asarray(c + t[:, None] * two)
 
 
 def _thigh(figure: Figure, side: int, positions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -65,7 +183,7 @@ def _on_thigh(
 
 
 def _before_trunk(
-    figure: Figure, side: int, where: BeforeTrunk, positions: FloatArray, starts: FloatArray
+    figure: Figure, side: int, where: BeforeTrunk, positions: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     shoulders = [positions[:, figure.joint(f"{s}_shoulder")] for s in SIDES]
     hips = 0.5 * sum(positions[:, figure.joint(f"{s}_hip")] for s in SIDES)
@@ -76,15 +194,15 @@ def _before_trunk(
     out, half = (1.0, -1.0)[side] * left, 0.5 * np.linalg.norm(across, axis=-1, keepdims=True)
     wrists = hips + where.up * trunk + where.ahead * length * ahead + where.outward * half * out
     forward, outward, up = where.elbow
-    return wrists, wrists - starts, ahead, forward * ahead + outward * out + up * _unit(trunk)
+    return wrists, ahead, ahead, forward * ahead + outward * out + up * _unit(trunk)
 
 
 def _forearm_on_thigh(
-    figure: Figure, side: int, where: ForearmOnThigh, positions: FloatArray, starts: FloatArray
+    figure: Figure, side: int, where: ForearmOnThigh, positions: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Put the elbow on the thigh where the upper arm reaches it, and the wrist inward of it."""
     hip, bone, top, out = _thigh(figure, side, positions)
-    upper, lower = figure.arms[side].lengths
+    starts, (upper, lower) = positions[:, figure.arms[side].joints[0]], figure.arms[side].lengths
     gap = figure.radius(f"{SIDES[side]}_hip") + figure.radius(f"{SIDES[side]}_elbow") + _CLEAR
     base = hip + gap * top - starts
     # |base + share * bone| = upper arm: the farther of both places, held on the thigh
@@ -110,7 +228,7 @@ def _unit(v: FloatArray) -> FloatArray:
 def _elbows(starts: FloatArray, wrists: FloatArray, poles: FloatArray, lengths: FloatArray) -> FloatArray:
     """Return the elbows of arms that reach from shoulders to wrists and bend toward poles [m]; (F, 3)."""
     line = wrists - starts
-    far = np.clip(np.linalg.norm(line, axis=-1, keepdims=True), 0.2 * lengths.sum(), 0.999 * lengths.sum())
+    far = np.clip(np.linalg.norm(line, axis=-1, keepdims=True), 0.2 * lengths.sum(), STRETCH * lengths.sum())
     along = _unit(line)
     aside = _unit(poles - along * np.sum(poles * along, axis=-1, keepdims=True))
     near = (far**2 + lengths[0] ** 2 - lengths[1] ** 2) / (2.0 * far)

@@ -55,6 +55,10 @@ class FootPlace:
     """Away from the other foot [m, for the built-in person]."""
     turn_deg: float = 0.0
     """Toes outward [degrees]."""
+    ahead_of_other: float | None = None
+    """Forward of where the other foot is, instead of `ahead` [m, for the built-in person]. The foot crosses the other."""
+    knee: float = 0.0
+    """How far outward of the foot the knee points, as a slope."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,10 @@ class Manner:
     leans_back: bool = False
     """Whether the trunk goes back to the backrest, if there is one."""
 
+    def crosses(self, foot: int) -> bool:
+        """Return whether the left (0) or right (1) foot crosses the other."""
+        return (self.left_foot, self.right_foot)[foot].ahead_of_other is not None
+
     def mirrored(self) -> Manner:
         """Return the same with left and right exchanged."""
         return replace(
@@ -79,16 +87,20 @@ class Manner:
         )  # fmt: skip
 
 
-_LAP = OnThigh(0.34, -14.0, 42.0)
+RAISED = (BeforeTrunk(0.48, 0.80, 0.48, (-0.3, 1.0, -0.8)), BeforeTrunk(0.58, 0.85, 0.64, (0.2, 1.0, -0.4)))
+"""Where hands go by on their way before the trunk, left and right. The left arm is the inner one of crossed arms."""
+_LAP = OnThigh(0.36, -6.0, 15.0)
 MANNERS = {
     manner.name: manner
     for manner in (
         Manner("upright", OnThigh(0.46), OnThigh(0.48)),
         Manner("leaning back", OnThigh(0.36, 6.0), OnThigh(0.33, 4.0), -19.0, -9.0, 3.0, leans_back=True),
-        Manner("forearms on thighs", ForearmOnThigh(), ForearmOnThigh(34.0, 6.0), 16.0, 42.0, 16.0,
+        Manner("forearms on thighs", ForearmOnThigh(14.0), ForearmOnThigh(16.0), 16.0, 42.0, 16.0,
                FootPlace(0.0, 0.05, 6.0), FootPlace(0.0, 0.05, 6.0)),
-        Manner("ankles crossed", _LAP, _LAP, -9.0, 2.0, 2.0, FootPlace(0.15, -0.145, -4.0), FootPlace(-0.035, -0.145, -6.0)),
-        Manner("arms crossed", BeforeTrunk(0.44, -0.32, 0.42), BeforeTrunk(0.33, -0.36, 0.58), -13.0, -3.0, 3.0),
+        Manner("ankles crossed", _LAP, _LAP, -9.0, 2.0, 2.0, FootPlace(-0.04, -0.115, -4.0, knee=0.25),
+               FootPlace(0.0, -0.165, -4.0, 0.17, knee=0.25)),
+        Manner("arms crossed", BeforeTrunk(0.31, -0.23, 0.46, (0.1, 0.7, -0.85)),
+               BeforeTrunk(0.35, -0.33, 0.59, (0.6, 1.05, -0.3)), -13.0, -3.0, 3.0),
         Manner("feet apart", OnThigh(0.60, 8.0, 18.0), OnThigh(0.60, 8.0, 18.0), 2.0, 14.0, 4.0,
                FootPlace(0.0, 0.10, 14.0), FootPlace(0.0, 0.10, 14.0)),
         Manner("feet tucked", _LAP, _LAP, -3.0, 4.0, 4.0, FootPlace(-0.08, -0.01), FootPlace(-0.08, -0.01)),

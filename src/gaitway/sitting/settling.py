@@ -24,7 +24,7 @@ SINK = 0.004
 """How far the buttocks sink into a seat [m]."""
 _EDGE = 0.007
 """How far thighs may sink into the front edge of a seat [m]."""
-_LEANS = np.radians([28.0, 46.0])
+_LEANS = np.radians([28.0, 44.0])
 """Least and greatest lean of the trunk while the hips leave the feet [rad]."""
 _BACK = 0.25
 """How far behind the front edge the hips of the built-in person come to rest, where nothing forbids it [m]."""
@@ -32,10 +32,10 @@ _CALVES = 0.012
 """Room between the calves and the front of the seat [m]."""
 _SCOOT = 0.09
 """How far the built-in person slides back on a seat at most [m]."""
-_SUPPORT = 0.006
+_SUPPORT = 0.010
 """How far ahead of the heels the centre of mass is when the buttocks touch the seat [m]."""
 _STEPS = 33
-_PELVIS, _CHEST, _HEAD = 0.78, 1.1, 0.4
+_PELVIS, _CHEST, _HEAD = 0.72, 1.15, 0.4
 """Pitch of pelvis, chest and head over the lean of the trunk."""
 
 
@@ -141,7 +141,7 @@ def _posture(figure: Figure, hips: FloatArray, progress: FloatArray, lean: Float
     seated = progress * progress * (3.0 - 2.0 * progress)
     return Posture(
         hips, pitched(_PELVIS * lean, count), pitched(_CHEST * lean, count), pitched(_HEAD * lean, count), seated,
-        ankles, np.zeros((count, 2, 2)),
+        ankles, np.zeros((count, 2, 2)), np.zeros((count, 2)),
     )  # fmt: skip
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import SittingError
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move, slice_frames
 from gaitway.sitting.figure import Figure, Posture, figure_of
-from gaitway.sitting.hands import arm_postures
+from gaitway.sitting.hands import HandGoal, clear_of_thighs, hand_goal, hanging_goal, led_arm
 from gaitway.sitting.holding import HeldManner, hold
 from gaitway.sitting.idling import Life, life
-from gaitway.sitting.manners import FIRST, MANNERS, manner_of
+from gaitway.sitting.manners import FIRST, MANNERS, RAISED, BeforeTrunk, HandPlace, manner_of
 from gaitway.sitting.seat import HEIGHTS, Seat
 from gaitway.sitting.settling import Settled, leading, settle
 
@@ -32,6 +34,10 @@ _HELD_S = (12.0, 35.0)
 """How long a manner is held by who is not told one [s]."""
 _LIFT = 0.03
 """How high a foot is lifted that goes elsewhere, for the built-in person [m]."""
+_OVER = 0.13
+"""How high a foot is lifted that goes over the other one [m]."""
+_AROUND = 0.06
+"""How far ahead it goes meanwhile, around the other shank [m]."""
 LONGEST = 3600.0
 """Longest time to sit [s]."""
 
@@ -210,7 +216,7 @@ def _performed(
     clip = figure.posed(posture, FPS)
     reach = _smooth(down, 0.10, 0.64) * (1.0 - _smooth(up, 0.40, 0.97))
     clip = _with_arms(figure, clip, held, shares, reach)
-    clip = replace(clip, contacts=figure.contacts(planted), name="visit")
+    clip = replace(clip, contacts=figure.contacts(planted, posture.turns[..., 1] < 1e-6), name="visit")
     if shown is None:
         clip = _ended(settled, clip)
     world = move(clip, settled.seat.pose)
@@ -243,53 +249,72 @@ def _stepped(
 ) -> tuple[Posture, BoolArray]:
     """Return the posture with feet that go where manners have them, and which feet are planted (F, 2)."""
     ankles = np.repeat(held[0][0].ankles[None], len(posture), axis=0)
-    turns, planted = np.repeat(held[0][0].turns[None], len(posture), axis=0), np.ones((len(posture), 2), dtype=np.bool_)
+    turns, knees = (np.repeat(v[None], len(posture), axis=0) for v in (held[0][0].turns, held[0][0].knees))
+    planted = np.ones((len(posture), 2), dtype=np.bool_)
     for (before, _), (after, _), share in zip(held, held[1:], shares, strict=False):
         for foot in range(2):
-            way, turn = after.ankles[foot] - before.ankles[foot], float(after.turns[foot] - before.turns[foot])
-            if np.linalg.norm(way) < 1e-9 and abs(turn) < 1e-9:
+            way, turn = after.ankles[foot] - before.ankles[foot], after.turns[foot] - before.turns[foot]
+            if np.linalg.norm(way) < 1e-9 and np.abs(turn).max() < 1e-9:
                 continue
             # one foot after the other; whatever crosses last uncrosses first
             late = foot == 1 if after.manner.name != FIRST else foot == 0
-            own = _smooth(share, 0.30, 0.98) if late else _smooth(share, 0.02, 0.70)
+            crosses = any(one.manner.crosses(foot) for one in (before, after))
+            own = _smooth(share, 0.36, 0.98) if late else _smooth(share, 0.02, 0.64)
             ankles[:, foot] += own[:, None] * way
-            ankles[:, foot, 2] += _LIFT * settled.figure.size * 16.0 * (own * (1.0 - own)) ** 2
-            turns[:, foot] += own * turn
+            bump = settled.figure.size * 16.0 * (own * (1.0 - own)) ** 2
+            ankles[:, foot, 2] += (_OVER if crosses else _LIFT) * bump
+            ankles[:, foot, 0] += (_AROUND if crosses else 0.0) * bump
+            turns[:, foot] += own[:, None] * turn
+            knees[:, foot] += own * (after.knees[foot] - before.knees[foot])
             planted[:, foot] &= (own <= 0.0) | (own >= 1.0)
-    feet = np.zeros((len(posture), 2, 2))
-    feet[..., 0] = turns
-    return replace(posture, ankles=ankles, turns=feet), planted
+    return replace(posture, ankles=ankles, turns=turns, knees=knees), planted
 
 
 def _with_arms(
     figure: Figure, clip: Clip, held: list[tuple[HeldManner, int]], shares: list[FloatArray], reach: FloatArray
 ) -> Clip:
     """Return the motion with arms that come to their places by a weight (F,)."""
-    positions, world = clip.joint_transforms()
+    positions = clip.joint_transforms()[0]
+    yaw = _facing(figure, positions)
     for side, arm in enumerate(figure.arms):
-        hanging = arm.postures(clip)
         places = [(one.manner.left, one.manner.right)[side] for one, _ in held]
-        solved = {}
-        for where in places:
-            if where not in solved:
-                solved[where] = _reachable(*arm_postures(figure, side, where, positions, world), reach)
-        goal = np.array(solved[places[0]])
-        for before, after, share in zip(places, places[1:], shares, strict=False):
-            goal += share[:, None] * (solved[after] - solved[before])
-        clip = arm.applied(clip, hanging + reach[:, None] * (goal - hanging))
+        goal = hand_goal(figure, side, places[0], positions)
+        for share, (before, after) in zip(shares, pairwise(places), strict=True):
+            if after != before:
+                goal = _changed(figure, side, goal, (before, after), share, positions)
+        goal = hanging_goal(figure, side, positions, yaw).toward(goal, reach, positions[:, arm.joints[0]])
+        goal = clear_of_thighs(figure, side, goal, positions)
+        clip = led_arm(figure, side, goal, clip, 1.0 - reach)
     return clip
 
 
-def _reachable(postures: FloatArray, reached: BoolArray, weight: FloatArray) -> FloatArray:
-    """Return postures (F, 9) that go on as they are where they are in reach next; frames without weight are free."""
-    known = np.flatnonzero(reached & (weight > 0.0))
-    if len(known) == 0:
-        return postures
-    frames = np.arange(len(postures))
-    middle = int(np.argmax(np.round(weight, 6)))
-    later, earlier = np.searchsorted(known, frames), np.searchsorted(known, frames, side="right") - 1
-    chosen = np.where(frames < middle, known[np.minimum(later, len(known) - 1)], known[np.maximum(earlier, 0)])
-    return np.asarray(postures[chosen])
+def _changed(
+    figure: Figure, side: int, goal: HandGoal, places: tuple[HandPlace, HandPlace], share: FloatArray,
+    positions: FloatArray,
+) -> HandGoal:  # fmt: skip
+    """Return goals of a hand that goes from one place to another.
+
+    Hands that fold before the trunk, or come from there, are raised on their way: the inner arm folds first and unfolds
+    last.
+    """
+    starts, (before, after) = positions[:, figure.arms[side].joints[0]], places
+    target = hand_goal(figure, side, after, positions)
+    if not isinstance(after, BeforeTrunk) and not isinstance(before, BeforeTrunk):
+        return goal.toward(target, _smooth(share, 0.1 * side, 0.9 + 0.1 * side), starts)
+    raised = hand_goal(figure, side, RAISED[side], positions)
+    if isinstance(after, BeforeTrunk):
+        first, second = (0.0, 0.5), ((0.38, 0.84), (0.54, 1.0))[side]
+    else:
+        first, second = ((0.16, 0.62), (0.0, 0.46))[side], (0.5, 1.0)
+    return goal.toward(raised, _smooth(share, *first), starts).toward(target, _smooth(share, *second), starts)
+
+
+def _facing(figure: Figure, positions: FloatArray) -> FloatArray:
+    """Return where the shoulders face, away from the standing pose [rad]; (F,)."""
+    left, right = figure.joint("left_shoulder"), figure.joint("right_shoulder")
+    across, still = positions[:, left] - positions[:, right], figure.positions[left] - figure.positions[right]
+    angle = np.arctan2(across[:, 1], across[:, 0]) - np.arctan2(still[1], still[0])
+    return planar.wrap_angle(angle)
 
 
 def _ended(settled: Settled, clip: Clip) -> Clip:
