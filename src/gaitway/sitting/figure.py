@@ -182,7 +182,10 @@ class Figure:
                 rotations.from_axis_angle(np.array([-self.toes[k, 1], self.toes[k, 0], 0.0]), posture.turns[:, k, 1]),
             )
             ahead = rotations.rotate(rotations.from_yaw(posture.turns[:, k, 0]), self.toes[k])
-            still = rotations.rotate(rotations.from_yaw(posture.pelvis[:, 0]), self.poles[k])
+            # a knee of who turns lies between where the pelvis and the foot point
+            still = rotations.rotate(
+                rotations.from_yaw(0.5 * (posture.pelvis[:, 0] + posture.turns[:, k, 0])), self.poles[k]
+            )
             weight = posture.seated[:, None]
             out = (1.0, -1.0)[k] * posture.knees[:, k, None] * np.array([0.0, 1.0, 0.0])
             pole = still + weight * (ahead + np.array([0.0, 0.0, 0.6]) + out - still)

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
@@ -22,6 +21,7 @@ from gaitway.sitting.idling import Life, life
 from gaitway.sitting.manners import FIRST, MANNERS, RAISED, BeforeTrunk, HandPlace, manner_of
 from gaitway.sitting.seat import HEIGHTS, Seat
 from gaitway.sitting.settling import Settled, leading, settle
+from gaitway.sitting.turning import FRONT, OVERLAP_S, TURN_S, side_of, smooth, start_root, turned
 
 DOWN, SIT, UP = "down", "sit", "up"
 FPS = 30.0
@@ -69,36 +69,54 @@ class Visit:
 
 
 class _Times(NamedTuple):
-    """Frames at which parts end, counted from the first."""
+    """Frames at which parts begin and end."""
 
+    lower: int
+    """First frame of going down; before it is the turn of who came along the seat."""
     down: int
+    """End of sitting down."""
     sit: int
+    """End of sitting."""
     up: int
+    """End of getting up, the last frame."""
 
 
-def standing_place(body: Library | Clip | Figure, seat: Seat) -> FloatArray:
-    """Return where the root of a body stops to sit down: x, y [m], heading [rad]; (3,). It gets up to the same place.
+def standing_place(body: Library | Clip | Figure, seat: Seat, side: str = FRONT) -> FloatArray:
+    """Return where the root of a body stops to sit down: x, y [m], heading [rad]; (3,).
+
+    Who gets up stands at the place of "front".
 
     Args:
         body: a library, or a clip that begins in the standing pose.
         seat: the seat.
+        side: "front" for who stands with the back to the seat, "left" or "right" for who has the seat on that side.
     """
-    return settle(figure_of(body), seat).standing_place
+    settled = settle(figure_of(body), seat)
+    return planar.compose(seat.pose, np.array([*start_root(settled, side), side_of(side)]))
 
 
-def down_seconds(seat: Seat) -> float:
-    """Return the time in which one sits down [s]; low seats take longer."""
-    return _seconds(seat, _DOWN_S)
+def down_seconds(seat: Seat, side: str = FRONT) -> float:
+    """Return the time in which one sits down [s]; low seats and a turn before take longer."""
+    return (_down_frames(seat) + _turn_frames(side)) / FPS
 
 
 def up_seconds(seat: Seat) -> float:
     """Return the time in which one gets up [s]."""
-    return _seconds(seat, _UP_S)
+    return round(_seconds(seat, _UP_S) * FPS) / FPS
+
+
+def _down_frames(seat: Seat) -> int:
+    return round(_seconds(seat, _DOWN_S) * FPS)
+
+
+def _turn_frames(side: str) -> int:
+    return 0 if side_of(side) == 0.0 else round((TURN_S - OVERLAP_S) * FPS)
 
 
 def visit(
-    body: Library | Clip | Figure, seat: Seat, seconds: float = 10.0, manner: str | None = FIRST, seed: int = 0
-) -> Visit:
+    body: Library | Clip | Figure, seat: Seat, seconds: float = 10.0, manner: str | None = FIRST, seed: int = 0,
+    side: str = FRONT,
+) -> Visit:  # fmt: skip
     """Return one motion of who sits down, sits for a time and gets up: from the standing pose to the standing pose.
 
     Args:
@@ -107,25 +125,27 @@ def visit(
         seconds: time from sitting down to getting up [s], 1 to 3600.
         manner: one of `MANNERS`; None draws them, each for a while. Who sits shorter than a change takes stays upright.
         seed: seed of all that is drawn.
+        side: where the seat is as seen from who stands: "front" is behind the back; "left" and "right" need a turn.
 
     Raises:
-        SittingError: for a manner that does not exist, a time out of range, or a body that cannot take this seat.
+        SittingError: for a manner or side that does not exist, a time out of range, or a body that cannot take this seat.
     """
     if not (np.isfinite(seconds) and 1.0 <= seconds <= LONGEST):
         raise SittingError(f"{seconds} seconds to sit; write 1 to {LONGEST:g}")
     settled, rng = settle(figure_of(body), seat), np.random.default_rng([seed, 22])
-    first = round(down_seconds(seat) * FPS)
+    lower = _turn_frames(side)
+    first = lower + _down_frames(seat)
     second = first + round(seconds * FPS)
-    times = _Times(first, second, second + round(up_seconds(seat) * FPS))
+    times = _Times(lower, first, second, second + round(up_seconds(seat) * FPS))
     held = _schedule(settled, times, manner, rng)
-    clip = _performed(settled, times, held, life(times.sit - times.down + 1, FPS, rng), _glance(times, rng))
+    clip = _performed(settled, times, held, life(times.sit - times.down + 1, FPS, rng), _glance(times, rng), side)
     spans = (Span(DOWN, 0, times.down), Span(SIT, times.down, times.sit), Span(UP, times.sit, times.up))
     return Visit(clip, spans, tuple((one.manner.name, frame) for one, frame in held), seat)
 
 
-def sit_down(body: Library | Clip | Figure, seat: Seat, seed: int = 0) -> Clip:
+def sit_down(body: Library | Clip | Figure, seat: Seat, seed: int = 0, side: str = FRONT) -> Clip:
     """Return the motion from the standing pose to sitting upright; see `visit`."""
-    whole = visit(body, seat, 1.0, FIRST, seed)
+    whole = visit(body, seat, 1.0, FIRST, seed, side)
     return replace(slice_frames(whole.clip, 0, whole.spans[0].last + 1), name="sit_down")
 
 
@@ -151,9 +171,9 @@ def sit(
         raise SittingError(f"a loop of {seconds} seconds; write 4 to {LONGEST:g}")
     settled, rng = settle(figure_of(body), seat), np.random.default_rng([seed, 23])
     count = round(seconds * FPS) + 1
-    held = [(hold(settled, manner_of(manner)), -10 * count)]
-    times = _Times(-9 * count, count - 1, 10 * count)  # both ends of the visit are out of sight
-    clip = _performed(settled, times, held, life(count, FPS, rng), np.zeros(count), (0, count))
+    held = [(hold(settled, manner_of(manner)), 0)]
+    times = _Times(-10 * count, -9 * count, count - 1, 10 * count)  # both ends of the visit are out of sight
+    clip = _performed(settled, times, held, life(count, FPS, rng), np.zeros(count), FRONT, (0, count))
     return replace(clip, name=f"sit {manner}")
 
 
@@ -183,42 +203,37 @@ def _schedule(
 
 def _glance(times: _Times, rng: np.random.Generator) -> FloatArray:
     """Return the yaw of a head that looks back at the seat before the hips go there [rad]; (F,)."""
-    share = np.arange(times.up + 1) / times.down
+    share = (np.arange(times.up + 1) - times.lower) / (times.down - times.lower)
     yaw = np.radians(rng.choice([-1.0, 1.0]) * rng.uniform(15.0, 38.0))
-    return np.asarray(yaw * _smooth(share, 0.0, 0.28) * (1.0 - _smooth(share, 0.3, 0.68)))
-
-
-def _smooth(x: npt.ArrayLike, low: float, high: float) -> FloatArray:
-    """Return 0 below `low`, 1 above `high`, and a way of least jerk in between; (...)."""
-    t = np.clip((np.asarray(x, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
-    return np.asarray(t * t * t * (10.0 + t * (6.0 * t - 15.0)))
+    return np.asarray(yaw * smooth(share, 0.0, 0.28) * (1.0 - smooth(share, 0.3, 0.68)))
 
 
 def _performed(
     settled: Settled, times: _Times, held: list[tuple[HeldManner, int]], alive: Life, glance: FloatArray,
-    shown: tuple[int, int] | None = None,
+    side: str, shown: tuple[int, int] | None = None,
 ) -> Clip:  # fmt: skip
     """Return the motion of a visit in the world, or of some of its frames."""
     figure = settled.figure
     frames = np.arange(times.up + 1) if shown is None else np.arange(*shown)
-    down = frames / times.down if times.down > 0 else np.full(len(frames), 10.0)
+    down = (frames - times.lower) / (times.down - times.lower)
     up = (frames - times.sit) / (times.up - times.sit)
-    progress = _smooth(down, 0.05, 0.68) * (1.0 - _smooth(up, 0.31, 0.97))
-    raised, lowered = _smooth(down, 0.58, 1.0), _smooth(up, 0.0, 0.42)
+    progress = smooth(down, 0.05, 0.68) * (1.0 - smooth(up, 0.31, 0.97))
+    raised, lowered = smooth(down, 0.58, 1.0), smooth(up, 0.0, 0.42)
     lean = settled.lean * leading(progress) * (1.0 - raised * (1.0 - lowered))
-    posture = settled.posture(progress, lean, _smooth(down, 0.62, 0.98) * (1.0 - _smooth(up, 0.0, 0.36)))
+    posture = settled.posture(progress, lean, smooth(down, 0.62, 0.98) * (1.0 - smooth(up, 0.0, 0.36)))
     upright = raised * (1.0 - lowered)
-    shares = [_smooth(frames, begin, begin + _CHANGE_S * FPS) for _, begin in held[1:]]
+    shares = [smooth(frames, begin, begin + _CHANGE_S * FPS) for _, begin in held[1:]]
     posture = _bent(posture, held, shares, upright)
-    posture = _enlivened(posture, alive, max(times.down, 0) if shown is None else 0, upright)
+    posture = _enlivened(posture, alive, times.down if shown is None else 0, upright)
     posture.head[:, 0] += glance
     posture, planted = _stepped(settled, posture, held, shares)
+    posture, turning = turned(settled, posture, side, frames, FPS)
     clip = figure.posed(posture, FPS)
-    reach = _smooth(down, 0.10, 0.64) * (1.0 - _smooth(up, 0.40, 0.97))
+    reach = smooth(down, 0.10, 0.64) * (1.0 - smooth(up, 0.40, 0.97))
     clip = _with_arms(figure, clip, held, shares, reach)
-    clip = replace(clip, contacts=figure.contacts(planted, posture.turns[..., 1] < 1e-6), name="visit")
+    clip = replace(clip, contacts=figure.contacts(planted & turning, posture.turns[..., 1] < 1e-6), name="visit")
     if shown is None:
-        clip = _ended(settled, clip)
+        clip = _ended(settled, clip, side)
     world = move(clip, settled.seat.pose)
     return replace(world, root_positions=world.root_positions + np.array([0.0, 0.0, settled.seat.floor]))
 
@@ -259,7 +274,7 @@ def _stepped(
             # one foot after the other; whatever crosses last uncrosses first
             late = foot == 1 if after.manner.name != FIRST else foot == 0
             crosses = any(one.manner.crosses(foot) for one in (before, after))
-            own = _smooth(share, 0.36, 0.98) if late else _smooth(share, 0.02, 0.64)
+            own = smooth(share, 0.36, 0.98) if late else smooth(share, 0.02, 0.64)
             ankles[:, foot] += own[:, None] * way
             bump = settled.figure.size * 16.0 * (own * (1.0 - own)) ** 2
             ankles[:, foot, 2] += (_OVER if crosses else _LIFT) * bump
@@ -300,13 +315,13 @@ def _changed(
     starts, (before, after) = positions[:, figure.arms[side].joints[0]], places
     target = hand_goal(figure, side, after, positions)
     if not isinstance(after, BeforeTrunk) and not isinstance(before, BeforeTrunk):
-        return goal.toward(target, _smooth(share, 0.1 * side, 0.9 + 0.1 * side), starts)
+        return goal.toward(target, smooth(share, 0.1 * side, 0.9 + 0.1 * side), starts)
     raised = hand_goal(figure, side, RAISED[side], positions)
     if isinstance(after, BeforeTrunk):
         first, second = (0.0, 0.5), ((0.38, 0.84), (0.54, 1.0))[side]
     else:
         first, second = ((0.16, 0.62), (0.0, 0.46))[side], (0.5, 1.0)
-    return goal.toward(raised, _smooth(share, *first), starts).toward(target, _smooth(share, *second), starts)
+    return goal.toward(raised, smooth(share, *first), starts).toward(target, smooth(share, *second), starts)
 
 
 def _facing(figure: Figure, positions: FloatArray) -> FloatArray:
@@ -317,10 +332,10 @@ def _facing(figure: Figure, positions: FloatArray) -> FloatArray:
     return planar.wrap_angle(angle)
 
 
-def _ended(settled: Settled, clip: Clip) -> Clip:
+def _ended(settled: Settled, clip: Clip, side: str) -> Clip:
     """Return the clip with its first and last frame in the very standing pose, free of the rounding of IK."""
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
-    for frame in (0, -1):
-        roots[frame] = settled.figure.stand.root_positions[0] + np.array([*settled.root, 0.0])
-        turns[frame] = settled.figure.stand.rotations[0]
+    for frame, place in ((0, side), (-1, FRONT)):
+        stand = move(settled.figure.stand, np.array([*start_root(settled, place), side_of(place)]))
+        roots[frame], turns[frame] = stand.root_positions[0], stand.rotations[0]
     return replace(clip, root_positions=roots, rotations=turns)
