@@ -194,7 +194,8 @@ class Figure:
             )
             wanted = []
             for bone, joint, twist in zip(bones, joints[:2], self.twists[k], strict=True):
-                vector = (1.0 - weight) * rotations.to_rotation_vector(twist)
+                # twists fade before the knee bends far, where they would bend it sideways
+                vector = (1.0 - weight) ** 4 * rotations.to_rotation_vector(twist)
                 own = rotations.multiply(bone, rotations.from_rotation_vector(vector))
                 wanted.append(rotations.multiply(own, rest[joint]))
             wanted.append(rotations.multiply(turn, self.world[joints[2]]))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.limbs import solve_limb
-from gaitway.limbs._joint_kernels import ROLL, TWIST
+from gaitway.limbs._joint_kernels import PLANNED, ROLL, TWIST
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.clip import Clip
+from gaitway.sitting.curves import smooth
 from gaitway.sitting.figure import SIDES, Figure
 from gaitway.sitting.manners import BeforeTrunk, ForearmOnThigh, HandPlace, OnThigh
 
@@ -26,6 +27,8 @@ _PUSHES = 6
 """How often a hand is moved out of a thigh."""
 _SOFT = 2.0
 """Standard deviation of the filter over these moves [frames]."""
+_LEFT_ALONE = 0.12
+"""Weight of an arm's way below which it is not moved out of a thigh: whoever stands may touch it."""
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -51,7 +54,9 @@ class HandGoal:
         )  # fmt: skip
 
 
-def hand_goal(figure: Figure, side: int, where: HandPlace, positions: FloatArray) -> HandGoal:
+def hand_goal(
+    figure: Figure, side: int, where: HandPlace, positions: FloatArray, slid: FloatArray | float = 0.0
+) -> HandGoal:
     """Return where an arm is led for a hand that lies in a place.
 
     Args:
@@ -59,11 +64,12 @@ def hand_goal(figure: Figure, side: int, where: HandPlace, positions: FloatArray
         side: 0 for the left arm, 1 for the right one.
         where: the place of the hand.
         positions: joints of the body [m]; (F, J, 3).
+        slid: how far a hand on a thigh slides toward the knee, as a share of the thigh; (F,).
     """
     arm = figure.arms[side]
     starts = positions[:, arm.joints[0]]
     if isinstance(where, OnThigh):
-        wrists, hands, backs, poles = _on_thigh(figure, side, where, positions)
+        wrists, hands, backs, poles = _on_thigh(figure, side, where, positions, slid)
     elif isinstance(where, BeforeTrunk):
         wrists, hands, backs, poles = _before_trunk(figure, side, where, positions)
         hands = wrists - _elbows(starts, wrists, poles, arm.lengths)  # the hand goes on along its forearm
@@ -112,41 +118,67 @@ def led_arm(figure: Figure, side: int, goal: HandGoal, clip: Clip, loose: FloatA
     positions, world = clip.joint_transforms()
     starts, bases = arm.hanging(positions, world)
     elbows = _elbows(starts, goal.wrist, goal.pole, arm.lengths)
-    postures = solve_limb(arm, starts, bases, goal.wrist, goal.turn, _swivels(starts, elbows, goal.wrist))[0]
+    own = arm.postures(figure.stand)
+    kept = np.zeros((len(clip), own.shape[1]))
+    kept[:, PLANNED:] = loose[:, None] * own[0, PLANNED:]  # bends that anatomy does not have
+    swivels = _swivels(starts, elbows, goal.wrist)
+    postures = solve_limb(arm, starts, bases, goal.wrist, goal.turn, swivels, kept)[0]
     postures[:, [TWIST, ROLL]] = np.unwrap(postures[:, [TWIST, ROLL]], axis=0)
-    # what the standing pose has beside a hinge and a swivel fades
-    own = hanging_goal(figure, side, figure.positions[None], np.zeros(1))
+    # what the standing pose has beside them fades
+    still = hanging_goal(figure, side, figure.positions[None], np.zeros(1))
     start, base = arm.hanging(figure.positions[None], figure.world[None])
-    elbow = _elbows(start, own.wrist, own.pole, arm.lengths)
-    plain = solve_limb(arm, start, base, own.wrist, own.turn, _swivels(start, elbow, own.wrist))[0]
-    rest = arm.postures(figure.stand) - plain
+    elbow = _elbows(start, still.wrist, still.pole, arm.lengths)
+    plain = solve_limb(arm, start, base, still.wrist, still.turn, _swivels(start, elbow, still.wrist), own)[0]
+    rest = own - plain
     rest[:, [TWIST, ROLL]] = planar.wrap_angle(rest[:, [TWIST, ROLL]])
     return arm.applied(clip, postures + loose[:, None] * rest)
 
 
-def clear_of_thighs(figure: Figure, side: int, goal: HandGoal, positions: FloatArray) -> HandGoal:
-    """Return goals with hand and forearm moved out of the thigh of their side."""
+def clear_of_thighs(
+    figure: Figure, side: int, goal: HandGoal, positions: FloatArray, weight: FloatArray
+) -> HandGoal:  # fmt: skip
+    """Return goals with hand and forearm moved out of the thigh of their side.
+
+    Args:
+        figure: the body.
+        side: 0 for the left arm, 1 for the right one.
+        goal: where the arm is led.
+        positions: joints of the body [m]; (F, J, 3).
+        weight: 0 where the arm hangs as it stands, and is left alone; (F,).
+    """
     arm, name = figure.arms[side], SIDES[side]
     starts = positions[:, arm.joints[0]]
     hip, knee = positions[:, figure.joint(f"{name}_hip")], positions[:, figure.joint(f"{name}_knee")]
-    row = figure.body.names.index(f"{name}_hand")
-    tip, thick = figure.body.ends[row], figure.radius(f"{name}_hip") + figure.radius(f"{name}_hand")
+    tip = figure.body.ends[figure.body.names.index(f"{name}_hand")]
+    thick = figure.radius(f"{name}_hip") + figure.radius(f"{name}_hand") + 0.5 * _CLEAR
     wrist = np.array(goal.wrist)
     for _ in range(_PUSHES):
         elbows = _elbows(starts, wrist, goal.pole, arm.lengths)
-        push = np.zeros_like(wrist)
-        for first, second in ((wrist, wrist + rotations.rotate(goal.turn, tip)), (0.5 * (elbows + wrist), wrist)):
-            own, other = closest_points(first, second, hip, knee)
-            away = own - other
-            far = np.linalg.norm(away, axis=-1, keepdims=True)
-            deep = np.maximum(thick + 0.5 * _CLEAR - far, 0.0)
-            some = deep * away / np.maximum(far, 1e-6)
-            push = np.where(np.linalg.norm(some, axis=-1, keepdims=True) > np.linalg.norm(push, axis=-1, keepdims=True), some, push)
-        wrist += push
-    moved = goal.wrist + gaussian_filter1d(wrist - goal.wrist, _SOFT, axis=0, mode="nearest")
+        pushes = [
+            _out_of(first, second, hip, knee, thick)
+            for first, second in ((wrist, wrist + rotations.rotate(goal.turn, tip)), (0.5 * (elbows + wrist), wrist))
+        ]
+        far = [np.linalg.norm(push, axis=-1, keepdims=True) for push in pushes]
+        wrist += np.where(far[0] >= far[1], pushes[0], pushes[1])
+    moved = goal.wrist + smooth(weight, 0.0, _LEFT_ALONE)[:, None] * _softened(wrist - goal.wrist)
     away, longest = moved - starts, STRETCH * arm.lengths.sum()
-    far = np.maximum(np.linalg.norm(away, axis=-1, keepdims=True), 1e-9)
-    return HandGoal(starts + away * np.minimum(1.0, longest / far), goal.pole, goal.turn)
+    far_away = np.maximum(np.linalg.norm(away, axis=-1, keepdims=True), 1e-9)
+    return HandGoal(starts + away * np.minimum(1.0, longest / far_away), goal.pole, goal.turn)
+
+
+def _out_of(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, thick: float) -> FloatArray:
+    """Return the moves that bring capsules ab out of capsules cd of both radii together [m]; (F, 3)."""
+    own, other = closest_points(a, b, c, d)
+    far = np.linalg.norm(own - other, axis=-1, keepdims=True)
+    return np.asarray(np.maximum(thick - far, 0.0) * (own - other) / np.maximum(far, 1e-6))
+
+
+def _softened(moves: FloatArray) -> FloatArray:
+    """Return moves (F, 3) that begin and end softly and are nowhere shorter."""
+    size = np.linalg.norm(moves, axis=-1)
+    longest = gaussian_filter1d(maximum_filter1d(size, 2 * round(2.0 * _SOFT) + 1, mode="nearest"), _SOFT, mode="nearest")
+    way = gaussian_filter1d(moves, _SOFT, axis=0, mode="nearest")
+    return _unit(way) * longest[:, None] * np.minimum(np.linalg.norm(way, axis=-1, keepdims=True) / 1e-4, 1.0)
 
 
 def closest_points(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +203,7 @@ def _thigh(figure: Figure, side: int, positions: FloatArray) -> tuple[FloatArray
 
 
 def _on_thigh(
-    figure: Figure, side: int, where: OnThigh, positions: FloatArray
+    figure: Figure, side: int, where: OnThigh, positions: FloatArray, slid: FloatArray | float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     hip, bone, top, out = _thigh(figure, side, positions)
     around, inward = np.radians(where.outward_deg), np.radians(where.inward_deg)
@@ -179,7 +211,8 @@ def _on_thigh(
     gap = figure.radius(f"{SIDES[side]}_hip") + figure.radius(f"{SIDES[side]}_hand") + _CLEAR
     aside = np.cos(around) * out - np.sin(around) * top
     hands = np.cos(inward) * _unit(bone) - np.sin(inward) * aside
-    return hip + where.along * bone + gap * back, hands, back, 0.9 * out - 0.5 * _unit(bone) - 0.4 * _UP
+    along = np.minimum(where.along + np.broadcast_to(slid, len(hip)), max(0.85, where.along))[:, None]
+    return hip + along * bone + gap * back, hands, back, 0.9 * out - 0.5 * _unit(bone) - 0.4 * _UP
 
 
 def _before_trunk(

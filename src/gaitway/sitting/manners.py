@@ -55,6 +55,8 @@ class FootPlace:
     """Away from the other foot [m, for the built-in person]."""
     turn_deg: float = 0.0
     """Toes outward [degrees]."""
+    aside: float | None = None
+    """Outward of the middle of the body instead, with toes that are turned outward of straight ahead [m]."""
     ahead_of_other: float | None = None
     """Forward of where the other foot is, instead of `ahead` [m, for the built-in person]. The foot crosses the other."""
     knee: float = 0.0
@@ -97,8 +99,8 @@ MANNERS = {
         Manner("leaning back", OnThigh(0.36, 6.0), OnThigh(0.33, 4.0), -19.0, -9.0, 3.0, leans_back=True),
         Manner("forearms on thighs", ForearmOnThigh(14.0), ForearmOnThigh(16.0), 16.0, 42.0, 16.0,
                FootPlace(0.0, 0.05, 6.0), FootPlace(0.0, 0.05, 6.0)),
-        Manner("ankles crossed", _LAP, _LAP, -9.0, 2.0, 2.0, FootPlace(-0.04, -0.115, -4.0, knee=0.25),
-               FootPlace(0.0, -0.165, -4.0, 0.17, knee=0.25)),
+        Manner("ankles crossed", _LAP, _LAP, -9.0, 2.0, 2.0, FootPlace(-0.04, turn_deg=2.0, aside=-0.015, knee=0.25),
+               FootPlace(turn_deg=8.0, aside=-0.065, ahead_of_other=0.17, knee=0.25)),
         Manner("arms crossed", BeforeTrunk(0.31, -0.23, 0.46, (0.1, 0.7, -0.85)),
                BeforeTrunk(0.35, -0.33, 0.59, (0.6, 1.05, -0.3)), -13.0, -3.0, 3.0),
         Manner("feet apart", OnThigh(0.60, 8.0, 18.0), OnThigh(0.60, 8.0, 18.0), 2.0, 14.0, 4.0,

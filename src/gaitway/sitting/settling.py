@@ -26,6 +26,8 @@ _EDGE = 0.007
 """How far thighs may sink into the front edge of a seat [m]."""
 _LEANS = np.radians([28.0, 44.0])
 """Least and greatest lean of the trunk while the hips leave the feet [rad]."""
+_EASY, _LESS = 0.41, 1.9
+"""Height of a seat below which the built-in person leans less [m], and how much less [rad/m]."""
 _BACK = 0.25
 """How far behind the front edge the hips of the built-in person come to rest, where nothing forbids it [m]."""
 _CALVES = 0.012
@@ -105,15 +107,14 @@ def _settle(figure: Figure, seat: Seat) -> Settled:
     size, pelvis = figure.size, figure.radius("pelvis")
     height = seat.height + pelvis - SINK
     if height > 0.97 * float(figure.hips[2]):
-        raise SittingError(
-            f"a seat {seat.height:g} m high is too high for skeleton '{figure.stand.skeleton.name}', whose hips are at "
-            f"{float(figure.hips[2]):.2f} m"
-        )
+        raise _too_high(figure, seat)
     behind = max(pelvis, *(figure.radius(n) for n in figure.body.names if n.startswith(("trunk", "chest"))))
     room = seat.depth - (behind + 0.01 if seat.backrest else 0.5 * pelvis)
     wanted = min(_BACK * size, room)
     nearest = figure.radius("left_knee") + _CALVES - float(figure.ankles[:, 0].min())  # of the root, before the edge
-    leans = np.linspace(*_LEANS, 19)
+    # who sits down low bends the hips far anyway, and has thighs in the way of the trunk
+    low = max(_EASY - seat.height / size, 0.0)
+    leans = np.linspace(_LEANS[0], max(_LEANS[1] - _LESS * low, _LEANS[0] + 0.1), 19)
     backs = -(_balanced(figure, height, leans) + nearest)
     enough = np.flatnonzero(np.round(backs, 9) >= round(wanted - 0.6 * _SCOOT * size, 9))
     lean = float(leans[enough[0]] if len(enough) else leans[-1])
@@ -209,15 +210,25 @@ def _clear_of_edge(
     hips = np.array([[hip[0] - slid, aside, hip[1]] for slid in slides])
     posed = figure.posed(_posture(figure, hips, np.ones(10), np.zeros(10), np.zeros(2)), 30.0)
     thighs = thigh_points(figure, posed) - np.array([hip[0], aside, 0.0])
-    best = (0.03 * figure.size, 0.0)
-    for touch in np.linspace(farthest, 0.055 * figure.size, 40):
-        sinks = (radius - box_distance(thighs - np.array([touch, 0.0, 0.0]), low, high)).max(axis=1) > _EDGE
-        free = int(np.argmax(sinks)) if sinks.any() else len(slides)
-        for slid in slides[:free]:
-            slid = min(float(slid), max(wanted - float(touch), 0.0))
-            if touch + slid > sum(best) + 1e-6:
-                best = (float(touch), slid)
-    return best
+    best: tuple[float, float] | None = None
+    for least in (0.055 * figure.size, 0.012 * figure.size):  # who can do no better perches on the edge
+        for touch in np.linspace(farthest, least, 40):
+            sinks = (radius - box_distance(thighs - np.array([touch, 0.0, 0.0]), low, high)).max(axis=1) > _EDGE
+            free = int(np.argmax(sinks)) if sinks.any() else len(slides)
+            for slid in slides[:free]:
+                slid = min(float(slid), max(wanted - float(touch), 0.0))
+                if best is None or touch + slid > sum(best) + 1e-6:
+                    best = (float(touch), slid)
+        if best is not None:
+            return best
+    raise _too_high(figure, seat)
+
+
+def _too_high(figure: Figure, seat: Seat) -> SittingError:
+    return SittingError(
+        f"a seat {seat.height:g} m high is too high for skeleton '{figure.stand.skeleton.name}', whose hips are at "
+        f"{float(figure.hips[2]):.2f} m"
+    )
 
 
 def thigh_points(figure: Figure, clip: Clip, count: int = 65) -> FloatArray:

@@ -15,6 +15,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import SittingError
 from gaitway.core.suggest import did_you_mean
 from gaitway.motion.blending import ease
+from gaitway.sitting.curves import smooth
 from gaitway.sitting.figure import Posture
 from gaitway.sitting.settling import Settled
 
@@ -29,7 +30,7 @@ _SWINGS = ((0.06, 0.52), (0.46, 0.94))
 """When the first and the second foot are in the air, as shares of the turn."""
 _LIFT = 0.055
 """How high a foot is lifted, for the built-in person [m]."""
-_AROUND = 0.07
+_AROUND = 0.09
 """How far the first foot swings around the one that stands, for the built-in person [m]."""
 _DROP = 0.012
 """How far the hips sink meanwhile, for the built-in person [m]."""
@@ -84,12 +85,6 @@ def turned(settled: Settled, posture: Posture, side: str, frames: FloatArray, fp
     for part, low, high in ((out.pelvis, 0.08, 0.96), (out.chest, 0.04, 0.88), (out.head, 0.0, 0.72)):
         part[:, 0] += angle * (1.0 - smooth(share, low, high))
     return out, planted
-
-
-def smooth(x: FloatArray, low: float, high: float) -> FloatArray:
-    """Return 0 below `low`, 1 above `high`, and a way of least jerk in between; (...)."""
-    t = np.clip((np.asarray(x, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
-    return np.asarray(t * t * t * (10.0 + t * (6.0 * t - 15.0)))
 
 
 def _hips_away(settled: Settled, begins: FloatArray, first: int, start: FloatArray, share: FloatArray) -> FloatArray:

@@ -14,14 +14,15 @@ from gaitway.core.errors import SittingError
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move, slice_frames
+from gaitway.sitting.curves import smooth
 from gaitway.sitting.figure import Figure, Posture, figure_of
 from gaitway.sitting.hands import HandGoal, clear_of_thighs, hand_goal, hanging_goal, led_arm
-from gaitway.sitting.holding import HeldManner, hold
+from gaitway.sitting.holding import AROUND, OVER, HeldManner, hold
 from gaitway.sitting.idling import Life, life
 from gaitway.sitting.manners import FIRST, MANNERS, RAISED, BeforeTrunk, HandPlace, manner_of
 from gaitway.sitting.seat import HEIGHTS, Seat
 from gaitway.sitting.settling import Settled, leading, settle
-from gaitway.sitting.turning import FRONT, OVERLAP_S, TURN_S, side_of, smooth, start_root, turned
+from gaitway.sitting.turning import FRONT, OVERLAP_S, TURN_S, side_of, start_root, turned
 
 DOWN, SIT, UP = "down", "sit", "up"
 FPS = 30.0
@@ -34,10 +35,8 @@ _HELD_S = (12.0, 35.0)
 """How long a manner is held by who is not told one [s]."""
 _LIFT = 0.03
 """How high a foot is lifted that goes elsewhere, for the built-in person [m]."""
-_OVER = 0.13
-"""How high a foot is lifted that goes over the other one [m]."""
-_AROUND = 0.06
-"""How far ahead it goes meanwhile, around the other shank [m]."""
+_SLID = 0.22
+"""How far hands slide toward the knees while the trunk leans, as a share of the thigh."""
 LONGEST = 3600.0
 """Longest time to sit [s]."""
 
@@ -230,7 +229,7 @@ def _performed(
     posture, turning = turned(settled, posture, side, frames, FPS)
     clip = figure.posed(posture, FPS)
     reach = smooth(down, 0.10, 0.64) * (1.0 - smooth(up, 0.40, 0.97))
-    clip = _with_arms(figure, clip, held, shares, reach)
+    clip = _with_arms(figure, clip, held, shares, reach, _SLID * lean / settled.lean)
     clip = replace(clip, contacts=figure.contacts(planted & turning, posture.turns[..., 1] < 1e-6), name="visit")
     if shown is None:
         clip = _ended(settled, clip, side)
@@ -271,41 +270,50 @@ def _stepped(
             way, turn = after.ankles[foot] - before.ankles[foot], after.turns[foot] - before.turns[foot]
             if np.linalg.norm(way) < 1e-9 and np.abs(turn).max() < 1e-9:
                 continue
-            # one foot after the other; whatever crosses last uncrosses first
-            late = foot == 1 if after.manner.name != FIRST else foot == 0
+            # one foot after the other; the foot that crosses comes last, and goes back first
             crosses = any(one.manner.crosses(foot) for one in (before, after))
+            late = after.manner.crosses(foot) or (not before.manner.crosses(foot) and _goes_last(before, after, foot))
             own = smooth(share, 0.36, 0.98) if late else smooth(share, 0.02, 0.64)
             ankles[:, foot] += own[:, None] * way
             bump = settled.figure.size * 16.0 * (own * (1.0 - own)) ** 2
-            ankles[:, foot, 2] += (_OVER if crosses else _LIFT) * bump
-            ankles[:, foot, 0] += (_AROUND if crosses else 0.0) * bump
+            ankles[:, foot, 2] += (OVER if crosses else _LIFT) * bump
+            ankles[:, foot, 0] += (AROUND if crosses else 0.0) * bump
             turns[:, foot] += own[:, None] * turn
             knees[:, foot] += own * (after.knees[foot] - before.knees[foot])
             planted[:, foot] &= (own <= 0.0) | (own >= 1.0)
     return replace(posture, ankles=ankles, turns=turns, knees=knees), planted
 
 
+def _goes_last(before: HeldManner, after: HeldManner, foot: int) -> bool:
+    """Return whether a foot that does not cross the other moves after it."""
+    other = 1 - foot
+    if before.manner.crosses(other) or after.manner.crosses(other):
+        return before.manner.crosses(other)
+    return foot == 1
+
+
 def _with_arms(
-    figure: Figure, clip: Clip, held: list[tuple[HeldManner, int]], shares: list[FloatArray], reach: FloatArray
-) -> Clip:
-    """Return the motion with arms that come to their places by a weight (F,)."""
+    figure: Figure, clip: Clip, held: list[tuple[HeldManner, int]], shares: list[FloatArray], reach: FloatArray,
+    slid: FloatArray,
+) -> Clip:  # fmt: skip
+    """Return the motion with arms that come to their places by a weight (F,); hands slide along thighs by shares (F,)."""
     positions = clip.joint_transforms()[0]
     yaw = _facing(figure, positions)
     for side, arm in enumerate(figure.arms):
-        places = [(one.manner.left, one.manner.right)[side] for one, _ in held]
-        goal = hand_goal(figure, side, places[0], positions)
+        places = [one.hands[side] for one, _ in held]
+        goal = hand_goal(figure, side, places[0], positions, slid)
         for share, (before, after) in zip(shares, pairwise(places), strict=True):
             if after != before:
-                goal = _changed(figure, side, goal, (before, after), share, positions)
+                goal = _changed(figure, side, goal, (before, after), share, positions, slid)
         goal = hanging_goal(figure, side, positions, yaw).toward(goal, reach, positions[:, arm.joints[0]])
-        goal = clear_of_thighs(figure, side, goal, positions)
+        goal = clear_of_thighs(figure, side, goal, positions, reach)
         clip = led_arm(figure, side, goal, clip, 1.0 - reach)
     return clip
 
 
 def _changed(
     figure: Figure, side: int, goal: HandGoal, places: tuple[HandPlace, HandPlace], share: FloatArray,
-    positions: FloatArray,
+    positions: FloatArray, slid: FloatArray,
 ) -> HandGoal:  # fmt: skip
     """Return goals of a hand that goes from one place to another.
 
@@ -313,7 +321,7 @@ def _changed(
     last.
     """
     starts, (before, after) = positions[:, figure.arms[side].joints[0]], places
-    target = hand_goal(figure, side, after, positions)
+    target = hand_goal(figure, side, after, positions, slid)
     if not isinstance(after, BeforeTrunk) and not isinstance(before, BeforeTrunk):
         return goal.toward(target, smooth(share, 0.1 * side, 0.9 + 0.1 * side), starts)
     raised = hand_goal(figure, side, RAISED[side], positions)
