@@ -32,6 +32,8 @@ _NEEDED = (
     *(f"{s}_{p}" for s in SIDES for p in ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")),
 )  # fmt: skip
 _FOOT = ("heel", "ball", "toe")
+_FLOOR = 0.02
+"""Height of the soles above which a standing pose is taken as one of a raw capture, with a floor of its own [m]."""
 _MASSES = (
     # share of the body's mass, half way between two joints (rounded from the usual tables); "hip" is the middle of both
     ("hip", "chest", 0.281), ("chest", "shoulder", 0.216), ("head", "head", 0.081),
@@ -281,6 +283,7 @@ def _measured(stand: Clip) -> Figure:
     feet = [p for p in skeleton.contact_points if p.name.partition("_")[2] in _FOOT[:2]]
     soles = [_point(p, positions, world) for p in feet]
     floor = float(np.mean([sole[2] for sole in soles]))
+    floor = floor if abs(floor) > _FLOOR else 0.0
     stand = replace(stand, root_positions=stand.root_positions - np.array([0.0, 0.0, floor]), name="stand")
     positions[:, 2] -= floor
     rest, roles = t_pose(skeleton), skeleton.roles

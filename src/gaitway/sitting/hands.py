@@ -21,7 +21,9 @@ _CLEAR = 0.003
 """Room between a hand and what it lies on, beside both radii [m]."""
 STRETCH = 0.9975
 """Longest reach of an arm, as a share of its length."""
-_SOFT_REACH = 0.85
+_STRAIGHT = 0.99999
+"""Reach of an arm that counts as straight, as a share of its length."""
+SOFT_REACH = 0.85
 """Share of the longest reach from which on an arm stretches softly."""
 _PUSHES = 6
 """How often a hand is moved out of a thigh."""
@@ -78,7 +80,7 @@ def hand_goal(
     turns = _hand_turns(hands, backs, (1.0, -1.0)[side])
     # a place that comes into reach is neared softly: an arm that stretches to its end would jerk
     far, longest = np.linalg.norm(wrists - starts, axis=-1, keepdims=True), STRETCH * arm.lengths.sum()
-    soft, over = _SOFT_REACH * longest, (1.0 - _SOFT_REACH) * longest
+    soft, over = SOFT_REACH * longest, (1.0 - SOFT_REACH) * longest
     near = np.where(far > soft, soft + over * np.tanh((far - soft) / over), far)
     wrists = starts + _unit(wrists - starts) * near
     return HandGoal(wrists, _unit(poles), rotations.multiply(turns, t_pose(arm.skeleton)[arm.joints[2]]))
@@ -161,7 +163,8 @@ def clear_of_thighs(
         far = [np.linalg.norm(push, axis=-1, keepdims=True) for push in pushes]
         wrist += np.where(far[0] >= far[1], pushes[0], pushes[1])
     moved = goal.wrist + smooth(weight, 0.0, _LEFT_ALONE)[:, None] * _softened(wrist - goal.wrist)
-    away, longest = moved - starts, STRETCH * arm.lengths.sum()
+    still = figure.positions[arm.joints]  # an arm may hang straighter than it is led
+    away, longest = moved - starts, max(STRETCH * float(arm.lengths.sum()), float(np.linalg.norm(still[2] - still[0])))
     far_away = np.maximum(np.linalg.norm(away, axis=-1, keepdims=True), 1e-9)
     return HandGoal(starts + away * np.minimum(1.0, longest / far_away), goal.pole, goal.turn)
 
@@ -212,7 +215,7 @@ def _on_thigh(
     aside = np.cos(around) * out - np.sin(around) * top
     hands = np.cos(inward) * _unit(bone) - np.sin(inward) * aside
     along = np.minimum(where.along + np.broadcast_to(slid, len(hip)), max(0.85, where.along))[:, None]
-    return hip + along * bone + gap * back, hands, back, 0.9 * out - 0.5 * _unit(bone) - 0.4 * _UP
+    return hip + along * bone + gap * back, hands, back, 1.25 * out - 0.4 * _unit(bone) - 0.4 * _UP
 
 
 def _before_trunk(
@@ -261,7 +264,7 @@ def _unit(v: FloatArray) -> FloatArray:
 def _elbows(starts: FloatArray, wrists: FloatArray, poles: FloatArray, lengths: FloatArray) -> FloatArray:
     """Return the elbows of arms that reach from shoulders to wrists and bend toward poles [m]; (F, 3)."""
     line = wrists - starts
-    far = np.clip(np.linalg.norm(line, axis=-1, keepdims=True), 0.2 * lengths.sum(), STRETCH * lengths.sum())
+    far = np.clip(np.linalg.norm(line, axis=-1, keepdims=True), 0.2 * lengths.sum(), _STRAIGHT * lengths.sum())
     along = _unit(line)
     aside = _unit(poles - along * np.sum(poles * along, axis=-1, keepdims=True))
     near = (far**2 + lengths[0] ** 2 - lengths[1] ** 2) / (2.0 * far)

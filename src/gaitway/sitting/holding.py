@@ -12,14 +12,16 @@ from gaitway.core.arrays import FloatArray, read_only
 from gaitway.motion.body import capsules
 from gaitway.motion.clip import Clip
 from gaitway.sitting.figure import SIDES, Figure, Posture
-from gaitway.sitting.hands import closest_points, hand_goal, led_arm
-from gaitway.sitting.manners import BeforeTrunk, HandPlace, Manner
+from gaitway.sitting.hands import SOFT_REACH, STRETCH, closest_points, hand_goal, led_arm
+from gaitway.sitting.manners import BeforeTrunk, HandPlace, Manner, OnThigh
 from gaitway.sitting.seat import box_distance
 from gaitway.sitting.settling import Settled, pitched, thigh_points
 
 _SINK = 0.008
 """How far thighs may sink into the front edge of a seat while feet are elsewhere [m]."""
 
+_NEAREST = 0.24
+"""Least share of the thigh at which a hand lies."""
 _TOUCH, _LEGS_TOUCH = 0.006, 0.009
 """How deep crossed arms and crossed legs may press into one another [m]."""
 OVER, AROUND = 0.13, 0.06
@@ -86,8 +88,23 @@ def hold(settled: Settled, manner: Manner) -> HeldManner:
     posture = seated_posture(settled, bends, places, feet_turns[:, 0], share * knees)
     return HeldManner(
         manner, read_only(bends), read_only(places), read_only(feet_turns), read_only(share * knees),
-        _uncrossed(settled.figure, posture, (manner.left, manner.right)),
+        _hands(settled.figure, posture, manner),
     )  # fmt: skip
+
+
+def _hands(figure: Figure, posture: Posture, manner: Manner) -> tuple[HandPlace, HandPlace]:
+    """Return places of both hands that a body can take: thighs no farther along than arms reach with bent elbows."""
+    positions, out = figure.posed(posture, 30.0).joint_positions(), list[HandPlace]()
+    for side, where in enumerate((manner.left, manner.right)):
+        arm, place = figure.arms[side], where
+        easy = SOFT_REACH * STRETCH * float(arm.lengths.sum())
+        while isinstance(place, OnThigh) and place.along > _NEAREST:
+            wrist = hand_goal(figure, side, place, positions).wrist[0]
+            if np.linalg.norm(wrist - positions[0, arm.joints[0]]) <= easy:
+                break
+            place = replace(place, along=place.along - 0.02)
+        out.append(place)
+    return _uncrossed(figure, posture, (out[0], out[1]))
 
 
 def _uncrossed(

@@ -91,7 +91,7 @@ class Manner:
 
 RAISED = (BeforeTrunk(0.48, 0.80, 0.48, (-0.3, 1.0, -0.8)), BeforeTrunk(0.58, 0.85, 0.64, (0.2, 1.0, -0.4)))
 """Where hands go by on their way before the trunk, left and right. The left arm is the inner one of crossed arms."""
-_LAP = OnThigh(0.36, -6.0, 15.0)
+_LAP = OnThigh(0.40, 2.0, 17.0)
 MANNERS = {
     manner.name: manner
     for manner in (

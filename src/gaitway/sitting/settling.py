@@ -109,7 +109,7 @@ def _settle(figure: Figure, seat: Seat) -> Settled:
     if height > 0.97 * float(figure.hips[2]):
         raise _too_high(figure, seat)
     behind = max(pelvis, *(figure.radius(n) for n in figure.body.names if n.startswith(("trunk", "chest"))))
-    room = seat.depth - (behind + 0.01 if seat.backrest else 0.5 * pelvis)
+    room = seat.depth - (behind + 0.05 if seat.backrest else 0.5 * pelvis)
     wanted = min(_BACK * size, room)
     nearest = figure.radius("left_knee") + _CALVES - float(figure.ankles[:, 0].min())  # of the root, before the edge
     # who sits down low bends the hips far anyway, and has thighs in the way of the trunk

@@ -30,7 +30,7 @@ _SWINGS = ((0.06, 0.52), (0.46, 0.94))
 """When the first and the second foot are in the air, as shares of the turn."""
 _LIFT = 0.055
 """How high a foot is lifted, for the built-in person [m]."""
-_AROUND = 0.09
+_AROUND = 0.10
 """How far the first foot swings around the one that stands, for the built-in person [m]."""
 _DROP = 0.012
 """How far the hips sink meanwhile, for the built-in person [m]."""
