@@ -55,7 +55,10 @@ def test_feet_that_slide_are_found() -> None:
     clip, span = made().clip, made().spans[1]
     away = np.zeros((len(clip), 3))
     away[span.first :, 1] = np.minimum(np.arange(len(clip) - span.first) * 1e-4, 0.009)
-    assert any("a planted foot slides 9 mm" in line for line in problems(replace(clip, root_positions=clip.root_positions + away)))
+    assert any(
+        "a planted foot slides 9 mm" in line
+        for line in problems(replace(clip, root_positions=clip.root_positions + away))
+    )
 
 
 def test_a_backrest_is_solid() -> None:

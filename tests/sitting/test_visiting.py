@@ -110,8 +110,13 @@ def check(body: Library | Clip, seat: Seat, manner: str, seed: int, side: str = 
     assert 26.0 < lean(body, clip)[: down.last].max() < 45.0
 
 
-@given(seat=seats, seed=st.integers(0, 1000), manner=st.sampled_from(list(MANNERS)),
-       size=st.sampled_from((0.92, 0.97, 1.0, 1.03, 1.08)), side=st.sampled_from(("front", "front", "left", "right")))  # fmt: skip
+@given(
+    seat=seats,
+    seed=st.integers(0, 1000),
+    manner=st.sampled_from(list(MANNERS)),
+    size=st.sampled_from((0.92, 0.97, 1.0, 1.03, 1.08)),
+    side=st.sampled_from(("front", "front", "left", "right")),
+)
 @settings(max_examples=5)
 def test_every_visit_is_exact_by_contact(seat: Seat, seed: int, manner: str, size: float, side: str) -> None:
     check(person(size), seat, manner, seed, side)
@@ -205,7 +210,9 @@ def standing_frame(clip: Clip) -> Clip:
 @needs_mocap
 @pytest.mark.parametrize("name", ["bvh/69_18.bvh", "bvh/79_69.bvh", "bvh_max/131_01.bvh",
                                   "bvh_accad/Female1_B01_StandToWalk.bvh"])  # fmt: skip
-@pytest.mark.parametrize(("height", "manner"), [(0.38, "upright"), (0.47, "forearms on thighs"), (0.55, "arms crossed")])
+@pytest.mark.parametrize(
+    ("height", "manner"), [(0.38, "upright"), (0.47, "forearms on thighs"), (0.55, "arms crossed")]
+)
 def test_captured_rigs_sit(name: str, height: float, manner: str) -> None:
     check(standing_frame(load_clip(MOCAP / name)), Seat((3.0, -1.0), 0.4, height), manner, 1)
 

@@ -1,4 +1,7 @@
-"""Sitting: people sit down on seats, sit in several manners, and get up, exact by contact, on any rig of a person."""
+"""Sitting: people sit down on seats, sit in several manners, and get up, exact by contact, on any rig of a person.
+
+Motion is made on demand, from the standing pose of a library to the same pose; see `docs/sitting.md`.
+"""
 
 from gaitway.sitting.figure import Figure, figure_of
 from gaitway.sitting.manners import MANNERS, Manner

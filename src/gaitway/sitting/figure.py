@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import BoolArray, FloatArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import SittingError
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
@@ -139,7 +139,9 @@ class Figure:
 
     def _place(self, positions: FloatArray, role: str) -> FloatArray:
         if role in ("hip", "shoulder"):
-            return 0.5 * (positions[..., self.joint(f"left_{role}"), :] + positions[..., self.joint(f"right_{role}"), :])
+            return 0.5 * (
+                positions[..., self.joint(f"left_{role}"), :] + positions[..., self.joint(f"right_{role}"), :]
+            )
         return np.asarray(positions[..., self.joint(role), :])
 
     def posed(self, posture: Posture, fps: float) -> Clip:
@@ -236,6 +238,12 @@ class Figure:
         return out
 
 
+def smooth(x: FloatArray, low: float, high: float) -> FloatArray:
+    """Return 0 below `low`, 1 above `high`, and a way of least jerk in between; (...)."""
+    t = np.clip((x - low) / (high - low), 0.0, 1.0)
+    return np.asarray(t * t * t * (10.0 + t * (6.0 * t - 15.0)))
+
+
 def stand_of(library: Library) -> Clip:
     """Return the pose in which a library stands: the first frame of its first standing clip.
 
@@ -313,7 +321,7 @@ def _measured(stand: Clip) -> Figure:
     )  # fmt: skip
 
 
-def _above(parents: FloatArray, low: int, high: int) -> tuple[int, ...]:
+def _above(parents: IntArray, low: int, high: int) -> tuple[int, ...]:
     """Return the joints from the child of one joint up to another that hangs on it."""
     out = [high]
     while int(parents[out[-1]]) != low:

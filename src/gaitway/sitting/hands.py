@@ -13,8 +13,7 @@ from gaitway.limbs import solve_limb
 from gaitway.limbs._joint_kernels import PLANNED, ROLL, TWIST
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.clip import Clip
-from gaitway.sitting.curves import smooth
-from gaitway.sitting.figure import SIDES, Figure
+from gaitway.sitting.figure import SIDES, Figure, smooth
 from gaitway.sitting.manners import BeforeTrunk, ForearmOnThigh, HandPlace, OnThigh
 
 _CLEAR = 0.003
@@ -179,9 +178,13 @@ def _out_of(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, thick: f
 def _softened(moves: FloatArray) -> FloatArray:
     """Return moves (F, 3) that begin and end softly and are nowhere shorter."""
     size = np.linalg.norm(moves, axis=-1)
-    longest = gaussian_filter1d(maximum_filter1d(size, 2 * round(2.0 * _SOFT) + 1, mode="nearest"), _SOFT, mode="nearest")
+    longest = gaussian_filter1d(
+        maximum_filter1d(size, 2 * round(2.0 * _SOFT) + 1, mode="nearest"), _SOFT, mode="nearest"
+    )
     way = gaussian_filter1d(moves, _SOFT, axis=0, mode="nearest")
-    return _unit(way) * longest[:, None] * np.minimum(np.linalg.norm(way, axis=-1, keepdims=True) / 1e-4, 1.0)
+    return np.asarray(
+        _unit(way) * longest[:, None] * np.minimum(np.linalg.norm(way, axis=-1, keepdims=True) / 1e-4, 1.0)
+    )
 
 
 def closest_points(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -277,7 +280,7 @@ def _swivels(starts: FloatArray, elbows: FloatArray, wrists: FloatArray) -> Floa
     level = np.sqrt(np.maximum(1.0 - line[:, 2:] ** 2, 1e-12))
     low = np.concatenate([line[:, 2:] * line[:, :2], line[:, 2:] ** 2 - 1.0], axis=1) / level
     out = elbows - starts
-    return np.arctan2(np.sum(out * np.cross(line, low), axis=-1), np.sum(out * low, axis=-1))
+    return np.asarray(np.arctan2(np.sum(out * np.cross(line, low), axis=-1), np.sum(out * low, axis=-1)))
 
 
 def _hand_turns(hands: FloatArray, backs: FloatArray, sign: float) -> FloatArray:

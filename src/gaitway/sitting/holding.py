@@ -64,10 +64,10 @@ def hold(settled: Settled, manner: Manner) -> HeldManner:
     if not settled.seat.open_below:
         least = settled.figure.radius("left_knee") + 0.01 - settled.ankles[:, 0]
         ways[:, 0] = np.maximum(ways[:, 0], np.minimum(least, 0.0))
-    for foot, one in enumerate(feet):
-        if one.ahead_of_other is not None:
-            other = settled.ankles[1 - foot, 0] + ways[1 - foot, 0]
-            ways[foot, 0] = other + settled.figure.size * one.ahead_of_other - settled.ankles[foot, 0]
+    for k, foot in enumerate(feet):
+        if foot.ahead_of_other is not None:
+            other = settled.ankles[1 - k, 0] + ways[1 - k, 0]
+            ways[k, 0] = other + settled.figure.size * foot.ahead_of_other - settled.ankles[k, 0]
     pitches = np.zeros(2)
     share = 1.0
     if not any(manner.crosses(foot) for foot in range(2)):
@@ -211,8 +211,8 @@ def _before_backrest(settled: Settled, bends: FloatArray, leans: bool) -> FloatA
 
     low, high = np.radians([-25.0, 14.0 if leans else 0.0])
     if gap(high) >= 0.0:
-        return bends - np.array([0.8 * high, high, 0.5 * high])
+        return np.asarray(bends - np.array([0.8 * high, high, 0.5 * high]))
     for _ in range(14):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if gap(middle) < 0.0 else (middle, high)
-    return bends - np.array([0.8 * low, low, 0.5 * low])
+    return np.asarray(bends - np.array([0.8 * low, low, 0.5 * low]))

@@ -1,4 +1,4 @@
-"""Life of who sits: breath, sway, shifts of weight and glances. It begins and ends at rest, so that it can be repeated."""
+"""Life of who sits: breath, sway, shifts of weight and glances. It begins and ends at rest, so it can be repeated."""
 
 from __future__ import annotations
 

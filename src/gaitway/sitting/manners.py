@@ -58,7 +58,7 @@ class FootPlace:
     aside: float | None = None
     """Outward of the middle of the body instead, with toes that are turned outward of straight ahead [m]."""
     ahead_of_other: float | None = None
-    """Forward of where the other foot is, instead of `ahead` [m, for the built-in person]. The foot crosses the other."""
+    """Forward of the other foot, instead of `ahead`, for a foot that crosses it [m, for the built-in person]."""
     knee: float = 0.0
     """How far outward of the foot the knee points, as a slope."""
 
@@ -120,5 +120,7 @@ def manner_of(name: str) -> Manner:
         SittingError: if there is none; the message lists them.
     """
     if name not in MANNERS:
-        raise SittingError(f"no manner of sitting '{name}'; there are {', '.join(MANNERS)}{did_you_mean(name, MANNERS)}")
+        raise SittingError(
+            f"no manner of sitting '{name}'; there are {', '.join(MANNERS)}{did_you_mean(name, MANNERS)}"
+        )
     return MANNERS[name]

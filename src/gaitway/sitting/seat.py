@@ -24,8 +24,7 @@ _BACK_HEIGHT, _BACK_THICKNESS = 0.45, 0.06
 class Seat:
     """One place to sit: a chair, or the part of a bench that one person takes.
 
-    The seat's own frame has its origin on the floor under the middle of the front edge. Its +X is the direction in which
-    the sitter looks.
+    The seat's own frame begins on the floor under the middle of the front edge. Its +X is where the sitter looks.
     """
 
     position: tuple[float, float]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
-from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import SittingError
 from gaitway.motion.body import capsules
@@ -76,17 +76,10 @@ class Settled:
     @property
     def ankles(self) -> FloatArray:
         """Both ankles, as they stand [m]; (2, 3)."""
-        return self.figure.ankles + np.array([*self.root, 0.0])
-
-    @property
-    def standing_place(self) -> FloatArray:
-        """Planar pose at which the root stands before it sits down, in the world: x, y [m], heading [rad]; (3,)."""
-        return planar.compose(self.seat.pose, np.array([*self.root, 0.0]))
+        return np.asarray(self.figure.ankles + np.array([*self.root, 0.0]))
 
     def hips_at(self, progress: FloatArray) -> FloatArray:
         """Return the middle between the hips for shares of the way from standing to the seat (F,) [m]; (F, 3)."""
-        from scipy.interpolate import CubicSpline
-
         return np.asarray(CubicSpline(np.linspace(0.0, 1.0, len(self.way)), self.way, axis=0)(progress))
 
     def posture(self, progress: FloatArray, lean: FloatArray, slid: FloatArray) -> Posture:
@@ -176,7 +169,7 @@ def _with_arms_down(figure: Figure, positions: FloatArray, weight: FloatArray) -
 
 
 def _balanced(figure: Figure, height: float, leans: FloatArray) -> FloatArray:
-    """Return x of the hips of a body that leans (N,) [rad], with its hips at a height and its mass over the heels [m]."""
+    """Return x of the hips (N,) [m] for leans of the trunk [rad], with hips at a height and the mass over the heels."""
     one = np.ones(len(leans))
     return _solve(figure, height * one, one, leans, _balance_line(figure)[1] * one)[:, 0]
 
@@ -215,8 +208,7 @@ def _clear_of_edge(
         for touch in np.linspace(farthest, least, 40):
             sinks = (radius - box_distance(thighs - np.array([touch, 0.0, 0.0]), low, high)).max(axis=1) > _EDGE
             free = int(np.argmax(sinks)) if sinks.any() else len(slides)
-            for slid in slides[:free]:
-                slid = min(float(slid), max(wanted - float(touch), 0.0))
+            for slid in np.minimum(slides[:free], max(wanted - float(touch), 0.0)).tolist():
                 if best is None or touch + slid > sum(best) + 1e-6:
                     best = (float(touch), slid)
         if best is not None:

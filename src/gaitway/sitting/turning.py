@@ -15,8 +15,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import SittingError
 from gaitway.core.suggest import did_you_mean
 from gaitway.motion.blending import ease
-from gaitway.sitting.curves import smooth
-from gaitway.sitting.figure import Posture
+from gaitway.sitting.figure import Posture, smooth
 from gaitway.sitting.settling import Settled
 
 FRONT = "front"
@@ -97,6 +96,8 @@ def _hips_away(settled: Settled, begins: FloatArray, first: int, start: FloatArr
         straight = start + at * (end - start)
         places.append(straight + 0.5 * (foot - straight) * np.array([1.0, 1.0, 0.0]))
     knots = np.array([0.0, *middles, 1.0])
-    way = PchipInterpolator(knots, np.array([*places, end]) - end, axis=0)(0.4 * smooth(share, 0.0, 1.0) + 0.6 * ease(share))
+    way = PchipInterpolator(knots, np.array([*places, end]) - end, axis=0)(
+        0.4 * smooth(share, 0.0, 1.0) + 0.6 * ease(share)
+    )
     way[:, 2] -= _DROP * settled.figure.size * (4.0 * smooth(share, 0.0, 1.0) * (1.0 - smooth(share, 0.0, 1.0)))
     return np.where((share >= 1.0)[:, None], 0.0, way)

@@ -14,8 +14,7 @@ from gaitway.core.errors import SittingError
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move, slice_frames
-from gaitway.sitting.curves import smooth
-from gaitway.sitting.figure import Figure, Posture, figure_of
+from gaitway.sitting.figure import Figure, Posture, figure_of, smooth
 from gaitway.sitting.hands import HandGoal, clear_of_thighs, hand_goal, hanging_goal, led_arm
 from gaitway.sitting.holding import AROUND, OVER, HeldManner, hold
 from gaitway.sitting.idling import Life, life
@@ -127,7 +126,7 @@ def visit(
         side: where the seat is as seen from who stands: "front" is behind the back; "left" and "right" need a turn.
 
     Raises:
-        SittingError: for a manner or side that does not exist, a time out of range, or a body that cannot take this seat.
+        SittingError: for a manner or side that does not exist, a time out of range, or a seat too high for the body.
     """
     if not (np.isfinite(seconds) and 1.0 <= seconds <= LONGEST):
         raise SittingError(f"{seconds} seconds to sit; write 1 to {LONGEST:g}")
@@ -213,7 +212,7 @@ def _performed(
 ) -> Clip:  # fmt: skip
     """Return the motion of a visit in the world, or of some of its frames."""
     figure = settled.figure
-    frames = np.arange(times.up + 1) if shown is None else np.arange(*shown)
+    frames = np.arange(*(shown or (0, times.up + 1)), dtype=np.float64)
     down = (frames - times.lower) / (times.down - times.lower)
     up = (frames - times.sit) / (times.up - times.sit)
     progress = smooth(down, 0.05, 0.68) * (1.0 - smooth(up, 0.31, 0.97))
@@ -296,7 +295,7 @@ def _with_arms(
     figure: Figure, clip: Clip, held: list[tuple[HeldManner, int]], shares: list[FloatArray], reach: FloatArray,
     slid: FloatArray,
 ) -> Clip:  # fmt: skip
-    """Return the motion with arms that come to their places by a weight (F,); hands slide along thighs by shares (F,)."""
+    """Return the motion with arms that come to their places by a weight (F,), and slide along thighs by shares (F,)."""
     positions = clip.joint_transforms()[0]
     yaw = _facing(figure, positions)
     for side, arm in enumerate(figure.arms):
