@@ -18,6 +18,9 @@ from gaitway.space.planner import Effort, Planner, PlanRequest
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
 
+NEAREST = 0.12
+"""How much nearer to obstacles than during a plan somebody may stop right before a thing, such as a seat [m]."""
+
 
 @dataclass(eq=False)
 class MemberPlans:
@@ -75,6 +78,7 @@ class MemberPlanner:
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
             max_seconds=options.max_seconds,
             crowded=member.crowded,
+            close=member.close,
         )
 
     def arrive(
@@ -86,9 +90,13 @@ class MemberPlanner:
         if not character.plan.arrives_exactly():
             self.settle(member, traffic, found, plan, result, tolerance=self.query(member).tolerance)
             return True
+        goal, heading = character.goal, character.goal_heading
+        if member.stop is not None:
+            goal, heading = member.stop[:2], member.stop[2]
         exact = exact_arrival(
-            prepared, traffic, plan, character.goal, character.goal_heading, name=member.name,
+            prepared, traffic, plan, goal, heading, name=member.name,
             footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
+            close=0.0 if member.stop is None else NEAREST,
         )  # fmt: skip
         if isinstance(exact, str):
             self.settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
@@ -99,7 +107,7 @@ class MemberPlanner:
         traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
         whole = replace(exact.plan, steps=(*before.plan.steps, *exact.plan.steps[exact.arrival.first :]))
         found.plans[member.name], found.bent[member.name] = whole, exact.arrival.clips
-        away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], character.goal)))
+        away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], goal)))
         found.results[member.name] = replace(result, plan=whole, closest=exact.plan.end_pose, remaining=away)
         return True
 

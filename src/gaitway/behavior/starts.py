@@ -15,6 +15,7 @@ from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
 from gaitway.space.plan import Plan, SearchResult, Status, lies_in
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import CLOSE
 from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
 
@@ -58,6 +59,10 @@ class CrowdMember:
     """Time after its start time at which it sets off [s]."""
     after: str | None = None
     """The behaviour that has just ended, for one that goes on; None: it stands."""
+    close: float = CLOSE
+    """How much nearer to obstacles than during a plan it may be at the start [m]."""
+    stop: tuple[float, float, float] | None = None
+    """Pose at which it stops exactly, beside the goal and right before a thing such as a seat; None: at the goal."""
     leaves_by: str | None = None
     """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
 

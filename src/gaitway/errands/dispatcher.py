@@ -52,8 +52,12 @@ _PATIENT = 600.0
 """Longest time to wait for room in a line or for a free seat [s]."""
 _BESIDE = 1.1
 """Distance at which people stop before somebody [m]."""
-_STOOL = 0.04
-"""Room between the calves of somebody who stands before a seat, and the seat [m]."""
+SIDES = {"left": 0.5 * math.pi, "right": -0.5 * math.pi, "front": 0.0}
+"""Heading of somebody who has a seat on a side (front: behind the back), over that of who sits on it [rad]."""
+_STOOL = 0.16
+"""Distance from the front edge of a seat at which people of usual size stand before they sit down [m]."""
+_ROOM = 0.15
+"""How far before that place people can stand with as much room as usual [m]."""
 
 DONE, NOT_DONE, GIVEN_UP, GOING_ON = "done", "not done", "given up", "going on"
 """What comes of an errand: it is done; it could not be done; it is given up; it goes on when the run ends."""
@@ -97,6 +101,24 @@ class Doer:
     """What the person is doing now, and since when [s]."""
 
 
+def _straight_before(name: str, seat: SeatPlace, side: str) -> Pose:
+    """Return where somebody of usual size stands before a seat that is on a side."""
+    x, y, heading = seat.pose
+    turned = heading + SIDES[side]
+    return x + _STOOL * math.cos(heading), y + _STOOL * math.sin(heading), turned
+
+
+def _side(pose: Pose, seat: SeatPlace) -> str:
+    """Return on which side somebody has a seat who comes to it with as little turning as possible."""
+    way = math.atan2(seat.pose[1] - pose[1], seat.pose[0] - pose[0])
+
+    def turn(side: str) -> float:
+        off = way - seat.pose[2] - SIDES[side]
+        return round(abs(math.remainder(off, math.tau)) + (0.0 if side != "front" else 0.5), 6)
+
+    return min(SIDES, key=turn)
+
+
 class Dispatcher:
     """All who do errands, and what they share: lines, seats, meeting points and events. **Mutable**."""
 
@@ -105,6 +127,7 @@ class Dispatcher:
         clearance: Callable[[FloatArray], FloatArray],
         seed: int,
         shift: Callable[[Place], tuple[float, float]] | None = None,
+        before_seat: Callable[[str, SeatPlace, str], Pose] = _straight_before,
     ) -> None:
         """Begin without anybody.
 
@@ -112,9 +135,10 @@ class Dispatcher:
             clearance: distances of points (N, 2) to the nearest obstacle [m]; (N,).
             seed: seed of all that is drawn.
             shift: how far places are moved into the plane in which people are moved [m]; None: not at all.
+            before_seat: where somebody, by name, stands before he sits down on a seat that is on a side.
         """
         self.standing = StandingPlaces(clearance)
-        self.seed, self.shift = seed, shift
+        self.seed, self.shift, self.before_seat = seed, shift, before_seat
         self.people: dict[str, Doer] = {}
         self.events: dict[str, float] = {}
         """Events that have happened, and when [s]."""
@@ -362,10 +386,12 @@ class Dispatcher:
             return outcome.reason or reason
         seat = place.seats[chosen]
         self._seats[place.name, chosen] = doer.name
-        x, y, heading = standing_pose(seat)
-        outcome = yield from self._walk(doer, _always(Walk((x, y), heading, exact=True)), "")
+        side = _side(doer.pose, seat)
+        x, y, heading = self.before_seat(doer.name, seat, side)
+        ahead = (seat.pose[2], _ROOM)
+        outcome = yield from self._walk(doer, _always(Walk((x, y), heading, exact=True, ahead=ahead)), "")
         if not outcome.reason:
-            outcome = yield SitDown(seat, lasts)
+            outcome = yield SitDown(seat, lasts, side)
         self._seats.pop((place.name, chosen), None)
         return outcome.reason
 
@@ -448,13 +474,6 @@ class Dispatcher:
 def _always(order: Walk) -> Callable[[], Walk]:
     """Return what always finds the same walk."""
     return lambda: order
-
-
-def standing_pose(seat: SeatPlace) -> Pose:
-    """Return where somebody stands who is about to sit down: before the seat, with the back to it."""
-    x, y, heading = seat.pose
-    away = 0.12 + _STOOL
-    return x + away * math.cos(heading), y + away * math.sin(heading), heading
 
 
 def _moved(place: Place, dx: float, dy: float) -> Place:

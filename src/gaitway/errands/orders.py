@@ -19,6 +19,9 @@ class Walk:
     """Heading there [rad]; None for any."""
     exact: bool = False
     """Whether to stop exactly there; otherwise near it."""
+    ahead: tuple[float, float] | None = None
+    """Direction [rad] and distance [m] from the goal to a place with as much room as usual, where there is less right
+    before a seat; None if the goal has room."""
     leaving: bool = False
     """Whether the person is gone there, and need not stop."""
 
@@ -43,6 +46,8 @@ class SitDown:
 
     seat: SeatPlace
     seconds: float
+    side: str = "front"
+    """Where the seat is as seen from the person, as `gaitway.sitting` has it."""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
+from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
 from gaitway.core import planar
+from gaitway.core.errors import SittingError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, arrivals
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
@@ -28,9 +29,10 @@ from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Errand, Go, Place, Rule, target_of
+from gaitway.scene.errands import Errand, Go, Place, Rule, SeatPlace, target_of
 from gaitway.scene.scene import Scene
-from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
+from gaitway.sitting import Seat, standing_place, visit
+from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
@@ -47,6 +49,12 @@ _REACTS = (0.3, 1.2)
 """Time that people need to notice that they are sent elsewhere [s]."""
 _RULE = ""
 """Stands for the name of a person where something happens by a rule."""
+SITTING = "sit"
+"""Name of the behaviour of somebody who sits down, sits and gets up."""
+_GETS_UP = 0.7
+"""Share of the usual discs that somebody takes up who has just got up from a seat."""
+_SHORTEST_SIT, _KNEES = 3.0, 0.22
+"""Shortest time to sit [s], and radius of the discs that stand for the hips and knees of who sits [m]."""
 _LATER = 0.5
 """Time after which somebody tries again to come in where a source has no room [s]."""
 _NO_ROOM = 60.0
@@ -82,6 +90,8 @@ class Busy:
     spans: list[Span] = field(default_factory=list)
     leaves: float | None = None
     """Time at which the person is gone [s]; None for somebody who stays."""
+    seated: bool = False
+    """Whether the person has just got up, and stands right before a seat."""
 
     @property
     def name(self) -> str:
@@ -156,7 +166,9 @@ class _Run:
             planners[character.plan.planner].prepare(character, self.prepared[character.name])
         fields = self.prepared[people[0].name].fields
         self.one = MemberPlanner(seed, planners)
-        self.dispatcher = Dispatcher(fields.clearance, seed, None if shift is None else self._shifted)
+        self.dispatcher = Dispatcher(
+            fields.clearance, seed, None if shift is None else self._shifted, self._before_seat
+        )
         self.traffic = Traffic(fields.kinds, terrain=scene.world.terrain, mirrors=mirrors)
         self.movers = Traffic(fields.kinds, terrain=scene.world.terrain)
         for mover in scene.world.movers:
@@ -330,8 +342,9 @@ class _Run:
                 self._push(max(until, time), name)
             case Hold(until):
                 self._push(max(until, time), name)
-            case SitDown(_, seconds):
-                self._push(time + seconds, name)
+            case SitDown():
+                self._outcomes[name] = self._sit(busy, order, time)
+                self._push(self._outcomes[name].time, name)
             case Gone():
                 self.traffic.remove(busy.owner)
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
@@ -395,6 +408,12 @@ class _Run:
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )
         member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
+        if busy.seated:
+            member.close = max(member.close, NEAREST)
+        if order.ahead is not None and order.heading is not None:
+            (x, y), (way, far) = order.goal, order.ahead
+            member.stop = (x, y, order.heading)
+            member.character = replace(character, goal=(x + far * math.cos(way), y + far * math.sin(way)))
         found, traffic = MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
@@ -418,16 +437,50 @@ class _Run:
             barred = people.isdisjoint(result.blockers)
             return Outcome(time, busy.pose, result.reason, hopeless=alone, barred=barred)
         exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
+        busy.seated = False
         plan = found.plans[busy.name]
         busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact))
         busy.pose = plan.end_pose
         busy.after = plan.steps[-1].behavior if plan.steps else busy.after
+        if member.stop is not None and not exact:
+            return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
         return Outcome(plan.end_time, plan.end_pose)
+
+    def _seat(self, seat: SeatPlace) -> Seat:
+        x, y, yaw = seat.pose
+        return Seat((x, y), yaw, seat.height, seat.depth)
+
+    def _before_seat(self, name: str, seat: SeatPlace, side: str) -> Pose:
+        x, y, heading = standing_place(self.prepared[name].library, self._seat(seat), side).tolist()
+        return x, y, heading
+
+    def _sit(self, busy: Busy, order: SitDown, time: float) -> Outcome:
+        """Let somebody who stands before a seat sit down, sit and get up."""
+        library, drawn = busy.prepared.library, int(self.dispatcher.people[busy.name].rng.integers(2**31))
+        try:
+            lasts = max(order.seconds, _SHORTEST_SIT)
+            made = visit(library, self._seat(order.seat), lasts, None, drawn, order.side)
+        except SittingError as problem:
+            return Outcome(time, busy.pose, str(problem), hopeless=True)
+        name = f"sit~{busy.name}-{len(busy.walks)}"
+        path = made.clip.planar_path()
+        moved = planar.compose(busy.pose, planar.relative(path[0], path[-1])).tolist()
+        end, clip = time + made.clip.duration, replace(made.clip, name=name)
+        plan = Plan((PlanStep(SITTING, name, busy.pose, time),), (moved[0], moved[1], moved[2]), end, 0.0)
+        busy.walks.append(PlannedWalk(plan, {name: clip}, exact=True))
+        x, y, yaw = order.seat.pose
+        here = placed_discs(busy.pose, busy.prepared.standing_discs(busy.after))
+        legs = [(x + a * math.cos(yaw), y + a * math.sin(yaw), _KNEES) for a in (-0.2, 0.3)]
+        self.traffic.remove(busy.owner)
+        self.traffic.add_standing(busy.owner, np.vstack([here, legs]), time, end)
+        busy.pose, busy.seated = plan.end_pose, True
+        self.traffic.add_standing(busy.owner, placed_discs(busy.pose, busy.prepared.standing_discs(busy.after)), end)
+        return Outcome(end, busy.pose)
 
     def _taken(self, busy: Busy, order: Walk, time: float) -> str | None:
         """Return who stands at a goal for good; None if nobody does."""
         there = placed_discs((*order.goal, order.heading or 0.0), busy.prepared.standing_discs())
-        room = 0.0 if order.exact else 0.7 * busy.character.plan.tolerance
+        room = 0.7 * busy.character.plan.tolerance if not order.exact else 0.0 if order.ahead is None else NEAREST
         there = np.column_stack([there[:, :2], np.maximum(there[:, 2] - room, 0.01)])
         return self.traffic.comer(there, time + _TAKEN)
 
