@@ -133,3 +133,30 @@ def test_a_source_without_room_is_named():
     crowded["sources"] = [{"name": "p", "area": [5, 5, 5.1, 5.1], "times": [[0, 2]], "errands": [{"wait": 80}]}]
     found = plan_scene(scene_from_dict(crowded))
     assert found.failed["p-002"].reason == "source 'p' has no room for 'p-002' within 60 s; write a larger area"
+
+
+def test_two_sit_on_a_bench_and_go_on():
+    bench = {"box": {"center": [5, 6.21], "size": [2.4, 0.42], "height": 0.45}, "name": "bench"}
+    scene = {
+        "gaitway": 1,
+        "bounds": [0, 0, 10, 8],
+        "obstacles": [bench],
+        "places": {"bench": {"seats": [[4.4, 6, -90], [5.6, 6, -90]]}, "door": {"area": [0.2, 0.2, 1.2, 3]}},
+        "characters": [
+            {"name": "ada", "start": [2, 4], "errands": [{"sit": "bench", "seconds": 4}, {"leave": "door"}]},
+            {"name": "bo", "start": [8, 4], "errands": [{"sit": "bench", "seconds": 4}, {"leave": "door"}]},
+        ],
+    }
+    found = plan_scene(scene_from_dict(scene), seed=2)
+    assert found.failed == {}
+    take = found.take
+    for name in ("ada", "bo"):
+        who = take.names.index(name)
+        rows = range(take.rows[who], take.rows[who + 1])
+        (sit,) = [row for row in rows if take.behaviors[take.segments.behavior[row]] == "sit"]
+        when = float(take.segments.start[sit]) + 4.0
+        (poses,) = take.poses(when, [who])
+        assert 0.45 < poses.root_positions[0, 2] < 0.7  # hips on the seat
+        assert 6.0 < poses.root_positions[0, 1] < 6.4
+    report = audit_take(take, found.scene.world)
+    assert report.ok, str(report)

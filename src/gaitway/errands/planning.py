@@ -51,6 +51,8 @@ _RULE = ""
 """Stands for the name of a person where something happens by a rule."""
 SITTING = "sit"
 """Name of the behaviour of somebody who sits down, sits and gets up."""
+_MANNERS = ("upright", "leaning back", "forearms on thighs", "arms crossed")
+"""Manners of sitting that are drawn: those in which feet stay where they are put down."""
 _GETS_UP = 0.7
 """Share of the usual discs that somebody takes up who has just got up from a seat."""
 _SHORTEST_SIT, _KNEES = 3.0, 0.22
@@ -74,6 +76,8 @@ class PlannedWalk:
     """Clips of its own, by name."""
     exact: bool
     """Whether it ends exactly where it was to."""
+    leaves: bool = False
+    """Whether the person is gone at its end, in the midst of a walk."""
 
 
 @dataclass(eq=False)
@@ -243,6 +247,8 @@ class _Run:
 
     def _send(self, busy: Busy, errands: tuple[Errand, ...], time: float) -> None:
         """Send somebody on other errands: at once if he stands, else after the step that he is in."""
+        if busy.walks and busy.walks[-1].leaves:
+            return  # on the way out already
         name, reacts = busy.name, time + float(self.dispatcher.people[busy.name].rng.uniform(*_REACTS))
         self.dispatcher.send(name, errands, time)
         self._wake()
@@ -439,7 +445,7 @@ class _Run:
         exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
         busy.seated = False
         plan = found.plans[busy.name]
-        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact))
+        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact, member.leaves_by is not None))
         busy.pose = plan.end_pose
         busy.after = plan.steps[-1].behavior if plan.steps else busy.after
         if member.stop is not None and not exact:
@@ -456,10 +462,11 @@ class _Run:
 
     def _sit(self, busy: Busy, order: SitDown, time: float) -> Outcome:
         """Let somebody who stands before a seat sit down, sit and get up."""
-        library, drawn = busy.prepared.library, int(self.dispatcher.people[busy.name].rng.integers(2**31))
+        library, rng = busy.prepared.library, self.dispatcher.people[busy.name].rng
+        drawn, manner = int(rng.integers(2**31)), _MANNERS[int(rng.integers(len(_MANNERS)))]
         try:
             lasts = max(order.seconds, _SHORTEST_SIT)
-            made = visit(library, self._seat(order.seat), lasts, None, drawn, order.side)
+            made = visit(library, self._seat(order.seat), lasts, manner, drawn, order.side)
         except SittingError as problem:
             return Outcome(time, busy.pose, str(problem), hopeless=True)
         name = f"sit~{busy.name}-{len(busy.walks)}"
@@ -492,6 +499,8 @@ class _Run:
         end = max([last, *(walk.plan.end_time for busy in people for walk in busy.walks)])
         end = end if self.scene.end is None else self.scene.end
         for busy in people:
+            if busy.leaves is None and busy.walks and busy.walks[-1].leaves:  # the run ends before that is noticed
+                busy.leaves = busy.walks[-1].plan.end_time
             busy.spans = list(self.dispatcher.people[busy.name].spans)
             current = self.dispatcher.people[busy.name].current
             if current is not None:

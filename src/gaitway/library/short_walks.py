@@ -24,7 +24,7 @@ LENGTHS = (0.5, 0.7, 0.9, 1.15, 1.45)
 """Lengths of short walks [m]."""
 BEHAVIOR = "short_walk"
 """Name of the behaviour; the clips add their lengths in centimetres."""
-_QUICKER = 0.4
+_QUICKER = 0.33
 """Power of the share of the length that is the share of the time."""
 _SLOWEST, _FASTEST = 0.4, 2.2
 """Least and greatest mean speed of a start and a stop that count as walking [m/s]."""
@@ -35,7 +35,7 @@ _STRAIGHT = 0.15
 def with_short_walks(library: Library) -> Library:
     """Return a library that has short walks too; the same library if its body or its clips do not allow them."""
     whole = _start_and_stop(library)
-    if whole is None or BEHAVIOR in library.graph:
+    if whole is None or any(behavior.name.startswith(BEHAVIOR) for behavior in library.graph.behaviors):
         return library
     state, clip = whole
     length = float(planar.relative(clip.planar_path()[0], clip.planar_path()[-1])[0])
