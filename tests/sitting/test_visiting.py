@@ -36,6 +36,7 @@ from gaitway.sitting import (
 from gaitway.sitting.contacts import seat_contacts, sitting_problems, support_margin
 from gaitway.sitting.figure import stand_of
 from gaitway.sitting.hands import closest_points
+from gaitway.sitting.idling import life
 from gaitway.sitting.manners import OnThigh
 from shared_data import MOCAP, needs_mocap
 
@@ -174,6 +175,17 @@ def test_a_loop_has_no_seam(manner: str) -> None:
     moving = np.abs(np.diff(loop.joint_positions(), axis=0)).max(axis=(1, 2)) * loop.fps
     assert moving.max() > 0.02 and np.median(moving) > 0.002  # it lives
     assert sitting_problems(loop, Seat((1.0, 2.0), 2.0, 0.44), 0, len(loop) - 1) == []
+
+
+@given(seconds=st.floats(4.0, 40.0), seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_life_begins_and_ends_at_rest(seconds: float, seed: int) -> None:
+    count = round(3000.0 * seconds)  # a fine rate, so that slopes are seen
+    found = life(count, 3000.0, np.random.default_rng(seed))
+    for part in (found.pelvis, found.chest, found.head):
+        assert np.abs(part[[0, -1]]).max() < 1e-9
+        assert np.abs(np.diff(part, axis=0)[[0, -1]]).max() * 3000.0 < np.radians(0.3)
+    assert np.ptp(found.head[:, 0]) > np.radians(0.1)
 
 
 def test_parts_are_those_of_a_visit_and_seeds_count() -> None:
