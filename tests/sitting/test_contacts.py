@@ -10,12 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gaitway.audit import audit_take
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import SittingError
 from gaitway.motion.clip import Clip
-from gaitway.sitting import Seat, Visit, figure_of, visit
+from gaitway.sitting import Seat, Visit, figure_of, standing_place, visit
 from gaitway.sitting.contacts import seat_contacts, sitting_problems, support_margin
 from gaitway.sitting.seat import box_distance
+from gaitway.take import assemble, lay_track
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box
+from gaitway.world.world import World
 
 SEAT = Seat((2.0, 1.0), 0.8, 0.44, backrest=True)
 
@@ -64,6 +69,22 @@ def test_feet_that_slide_are_found() -> None:
 def test_a_backrest_is_solid() -> None:
     near = replace(SEAT, depth=0.27)
     assert any("inside the seat" in line for line in problems(made().clip, near))
+
+
+@pytest.mark.parametrize(
+    ("manner", "side", "height"),
+    [("upright", "left", 0.45), ("ankles crossed", "front", 0.40), ("forearms on thighs", "right", 0.52),
+     ("feet apart", "front", 0.45)],
+)  # fmt: skip
+def test_the_audit_of_a_take_finds_nothing_with_the_seat_as_an_obstacle(manner: str, side: str, height: float) -> None:
+    seat, person = Seat((4.0, 2.0), 1.57, height, width=1.5), load_cast("person")
+    stand, clip = person.clips["stand"], visit(person, seat, 5.0, manner, 3, side).clip
+    take = assemble([lay_track("ada", [stand, clip, stand], tuple(standing_place(person, seat, side)))])
+    middle = seat.pose[:2] - 0.5 * seat.depth * np.array([np.cos(seat.yaw), np.sin(seat.yaw)])
+    bench = Box((float(middle[0]), float(middle[1])), (seat.depth, seat.width), height, seat.yaw)
+    report = audit_take(take, World((-5.0, -5.0, 10.0, 10.0), (Obstacle(bench, name="bench"),)))
+    assert [row.violations[0] for row in report.rows if row.violations and row.decides] == []
+    assert next(row for row in report.rows if row.name == "penetration").worst.obstacle == "bench"
 
 
 @given(point=st.tuples(*[st.floats(-2.0, 2.0)] * 3))

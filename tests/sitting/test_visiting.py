@@ -36,7 +36,10 @@ from gaitway.sitting import (
 from gaitway.sitting.contacts import seat_contacts, sitting_problems, support_margin
 from gaitway.sitting.figure import stand_of
 from gaitway.sitting.hands import closest_points
+from gaitway.sitting.holding import hold
+from gaitway.sitting.idling import life
 from gaitway.sitting.manners import OnThigh
+from gaitway.sitting.settling import settle
 from shared_data import MOCAP, needs_mocap
 
 seats = st.builds(
@@ -117,7 +120,7 @@ def check(body: Library | Clip, seat: Seat, manner: str, seed: int, side: str = 
     size=st.sampled_from((0.92, 0.97, 1.0, 1.03, 1.08)),
     side=st.sampled_from(("front", "front", "left", "right")),
 )
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_every_visit_is_exact_by_contact(seat: Seat, seed: int, manner: str, size: float, side: str) -> None:
     check(person(size), seat, manner, seed, side)
 
@@ -176,6 +179,23 @@ def test_a_loop_has_no_seam(manner: str) -> None:
     assert sitting_problems(loop, Seat((1.0, 2.0), 2.0, 0.44), 0, len(loop) - 1) == []
 
 
+@given(seconds=st.floats(4.0, 20.0), seed=st.integers(0, 1000))
+@settings(max_examples=8)
+def test_life_begins_and_ends_at_rest(seconds: float, seed: int) -> None:
+    count = round(3000.0 * seconds)  # a fine rate, so that slopes are seen
+    found = life(count, 3000.0, np.random.default_rng(seed))
+    for part in (found.pelvis, found.chest, found.head):
+        assert np.abs(part[[0, -1]]).max() < 1e-9
+        assert np.abs(np.diff(part, axis=0)[[0, -1]]).max() * 3000.0 < np.radians(0.3)
+    assert np.ptp(found.head[:, 0]) > np.radians(0.1)
+
+
+def test_seats_of_one_shape_are_worked_out_once() -> None:
+    here, there = (settle(figure_of(person()), Seat((x, 2.0), 0.1 * x, 0.45)) for x in (1.0, 30.0))
+    assert hold(here, MANNERS["arms crossed"]) is hold(there, MANNERS["arms crossed"])
+    assert here.seat != there.seat and here.way is there.way
+
+
 def test_parts_are_those_of_a_visit_and_seeds_count() -> None:
     seat = Seat((0.0, 0.0), 0.0, 0.45)
     first, second, other = (visit(person(), seat, 9.0, None, seed) for seed in (5, 5, 6))
@@ -187,7 +207,7 @@ def test_parts_are_those_of_a_visit_and_seeds_count() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 1000))
 def test_long_sits_change_their_manner(seed: int) -> None:
     seat = Seat((0.0, 0.0), 0.0, 0.45)

@@ -15,7 +15,7 @@ from gaitway.sitting.figure import SIDES, Figure, Posture
 from gaitway.sitting.hands import SOFT_REACH, STRETCH, closest_points, hand_goal, led_arm
 from gaitway.sitting.manners import BeforeTrunk, HandPlace, Manner, OnThigh
 from gaitway.sitting.seat import box_distance
-from gaitway.sitting.settling import Settled, pitched, thigh_points
+from gaitway.sitting.settling import Settled, pitched, settled_shape, thigh_points
 
 _SINK = 0.008
 """How far thighs may sink into the front edge of a seat while feet are elsewhere [m]."""
@@ -45,9 +45,13 @@ class HeldManner:
     """Places of the left and right hand: those of the manner, or less far across the trunk for long arms."""
 
 
-@lru_cache(maxsize=512)
 def hold(settled: Settled, manner: Manner) -> HeldManner:
     """Return how a body takes a manner: feet go as far, and the trunk leans as far back, as the seat has room."""
+    return _hold(settled_shape(settled), manner)
+
+
+@lru_cache(maxsize=512)
+def _hold(settled: Settled, manner: Manner) -> HeldManner:
     if manner.crosses(0) or manner.crosses(1):  # the foot that is ahead already crosses the other
         ahead = int(settled.ankles[1, 0] >= settled.ankles[0, 0])
         manner = manner if manner.crosses(ahead) else manner.mirrored()

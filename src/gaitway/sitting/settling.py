@@ -17,7 +17,7 @@ from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import SittingError
 from gaitway.motion.body import capsules
 from gaitway.motion.clip import Clip
-from gaitway.sitting.figure import Figure, Posture, figure_of
+from gaitway.sitting.figure import Figure, Posture
 from gaitway.sitting.seat import Seat, box_distance
 
 SINK = 0.004
@@ -124,9 +124,17 @@ def settle(figure: Figure, seat: Seat) -> Settled:
     Raises:
         SittingError: if the seat is too high for the body.
     """
-    # only the shape of the seat matters, so that a hall of equal seats is worked out once
-    plain = replace(seat, position=(0.0, 0.0), yaw=0.0, floor=0.0)
-    return replace(_settle(figure_of(figure), plain), seat=seat)
+    return replace(_settle(figure, _shape(seat)), seat=seat)
+
+
+def settled_shape(settled: Settled) -> Settled:
+    """Return how the body takes a seat of the same shape at the origin: one object for all seats of that shape."""
+    return _settle(settled.figure, _shape(settled.seat))
+
+
+def _shape(seat: Seat) -> Seat:
+    """Return the seat at the origin: a hall of equal seats is worked out once."""
+    return replace(seat, position=(0.0, 0.0), yaw=0.0, floor=0.0)
 
 
 def _posture(figure: Figure, hips: FloatArray, progress: FloatArray, lean: FloatArray, root: FloatArray) -> Posture:

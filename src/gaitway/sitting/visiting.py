@@ -32,7 +32,7 @@ _CHANGE_S = 1.5
 """Time from one manner to the next [s]."""
 _HELD_S = (12.0, 35.0)
 """How long a manner is held by who is not told one [s]."""
-_LIFT = 0.03
+_LIFT = 0.055
 """How high a foot is lifted that goes elsewhere, for the built-in person [m]."""
 _SLID = 0.22
 """How far hands slide toward the knees while the trunk leans, as a share of the thigh."""
