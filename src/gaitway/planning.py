@@ -17,9 +17,12 @@ from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
+from gaitway.errands.performing import errand_performers, errand_rows
+from gaitway.errands.planning import plan_errands, strangers
 from gaitway.levels.level_scene import LevelScene
 from gaitway.library.behavior import Library
-from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.library.short_walks import with_short_walks
+from gaitway.performing.synthesis import SWAY, Performer, plans_to_take
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.performing.upper_body import with_upper_bodies
 from gaitway.planners import planner_entry
@@ -40,8 +43,8 @@ _AGAIN = 4
 """How often a crowd is planned again because of characters that were left out."""
 _SLOWEST, _STRETCH = 0.3, 1.4
 """Least speed of a gait [m/s], and the factor up to which a gait is near enough to a wished speed."""
-EXACTLY, SWAY = 0.02, 0.015
-"""Distance from the goal of a character that stops there exactly, and how far its root may then sway [m]."""
+EXACTLY = 0.02
+"""Distance from the goal of a character that stops there exactly [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +160,14 @@ def plan_scene(
     if planner is not None:
         scene = _planned_by(scene, planner)
     progress = progress or silent
-    if not scene.characters:
+    if not scene.characters and not scene.sources:
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
     compiled = compile_seconds()
     if failed not in (KEEP, OUT):
         raise PlanError(f"failed '{failed}'; write {KEEP} or {OUT}")
     together = _scene_planner(scene)
+    if scene.busy:
+        return _busy(scene, None if together is None else together[0], libraries, seed, fps, upper_body, progress)
     if together is not None:
         name, at_once = together
         if has_levels(scene.world):
@@ -209,6 +214,67 @@ def plan_scene(
         take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
         remarks += lacking
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
+
+
+def _busy(
+    scene: Scene,
+    at_once: str | None,
+    libraries: Mapping[LibraryRef, Library] | None,
+    seed: int | None,
+    fps: float,
+    upper_body: bool | None,
+    progress: Progress,
+) -> Planned:
+    """Return the take of a scene in which people do errands, see `plan_scene`."""
+    if at_once is not None:
+        raise PlanError(
+            f"{_name(scene)}: planner '{at_once}' moves everybody at once to one goal each, and this scene has "
+            "errands; write behavior, tree or deform"
+        )
+    compiled, began = compile_seconds(), time.perf_counter()
+    drawn = scene.seed if seed is None else seed
+    people, known = (*scene.characters, *strangers(scene, drawn)), dict(libraries or {})
+    refs = dict.fromkeys(character.library for character in people)
+    libraries = {ref: with_short_walks(known[ref] if ref in known else ref.load()) for ref in refs}
+    levels = LevelScene.of(scene, libraries, people) if has_levels(scene.world) else None
+    if levels is None:
+        found = plan_errands(scene, libraries, seed=drawn, progress=progress)
+    else:
+        found = plan_errands(
+            levels.flat, levels.libraries, seed=drawn, planners=levels.planners, shift=levels.offset,
+            mirrors=levels.floors.mirrors, progress=progress,
+        )  # fmt: skip
+    searched = time.perf_counter()
+    names = tuple(found.results)
+    crowd = CrowdPlan(
+        names=names,
+        plans={busy.name: plan for busy in found.people if (plan := found.results[busy.name].plan) is not None},
+        results=found.results,
+        order=names,
+        bent={},
+        exact=frozenset(),
+        libraries=found.libraries,
+        rounds=1,
+        seconds=searched - began,
+        search_seconds=sum(result.seconds for result in found.searched),
+        expanded=sum(result.expanded for result in found.searched),
+    )
+    if not found.people:
+        name, result = next(iter(found.results.items()))
+        raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
+    scene = replace(scene, characters=tuple(busy.character for busy in found.people), sources=())
+    progress("motion", 0, None)
+    facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found)}
+    alive = _alive(scene, crowd, upper_body)
+    take = plans_to_take(
+        scene.world, errand_performers(found, drawn, levels), fps=fps, facts=facts, rhythm=drawn, alive=alive,
+        cut_at=scene.end,
+    )  # fmt: skip
+    remarks = () if levels is None else levels.troubles
+    if alive:
+        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
+        remarks += lacking
+    return Planned(take, scene, crowd, time.perf_counter() - searched, compile_seconds() - compiled, remarks)
 
 
 def _scene_planner(scene: Scene) -> tuple[str, ScenePlanner] | None:

@@ -10,9 +10,11 @@ import pytest
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
+from gaitway.scene.area_models import AreaItem, CircleItem
+from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem, SeatItem, WaitItem
 from gaitway.scene.fields import SceneItem
 from gaitway.scene.lift_model import LiftItem
-from gaitway.scene.model import AreaItem, CameraItem, CharacterItem, CircleItem, LibraryItem, SceneModel
+from gaitway.scene.model import CameraItem, CharacterItem, LibraryItem, MixItem, SceneModel, SourceItem
 from gaitway.scene.problem import shown
 from gaitway.scene.reading.messages import _fields, _range
 from gaitway.scene.reading.nodes import parse_nodes
@@ -53,6 +55,7 @@ MODELS: list[type[SceneItem]] = [
         CircleItem,
     ),
     *(CircleItem, CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
+    *(PlaceItem, SeatItem, ErrandItem, WaitItem, SourceItem, MixItem, RuleItem),
 ]
 SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "ramp", "hills"}
 

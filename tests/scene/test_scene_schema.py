@@ -17,6 +17,16 @@ from schema_walk import valid
 SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
+    "errands after leaving",
+    "line through a wall",
+    "event that no rule makes",
+    "place of an errand that there is not",
+    "place outside",
+    "queue where nobody is served",
+    "repeats that never end",
+    "sitting where there are no seats",
+    "source outside",
+    "times in the wrong order",
     "bounds too large",
     # what is known only by reading other files, by comparing numbers or by building the world
     *(
@@ -127,7 +137,7 @@ def test_every_key_is_described_and_every_number_has_bounds():
     objects = [(path, part) for path, part in everything(SCHEMA) if part.get("type") == "object"]
     assert len(objects) > 15
     for path, part in objects:
-        for name, inner in part["properties"].items():
+        for name, inner in part.get("properties", {}).items():
             assert "$ref" in inner or inner.get("description"), f"{path}: {name}"
     for path, part in everything(SCHEMA):
         if part.get("type") in ("number", "integer"):

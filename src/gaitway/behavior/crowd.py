@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
-from gaitway.performing.arrival.exact_arrival import exact_arrival
-from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, feet_stay, relaxed, unrelaxed
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
-from gaitway.space.planner import Effort, Planner, PlanRequest
+from gaitway.space.planner import Effort, Planner
 from gaitway.space.prepared import PlanningContext, planning_context
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
@@ -116,7 +113,7 @@ def plan_crowd(
     context, chosen = planning_context(scene.world, libraries), scene.seed if seed is None else seed
     crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners, aside, mirrors)
     best = crowd.plan(rounds)
-    searched = sum(result.seconds for result in crowd.searched)
+    searched = sum(result.seconds for result in crowd.one.searched)
     return CrowdPlan(
         names=tuple(c.name for c in scene.characters),
         plans=best.plans,
@@ -128,25 +125,15 @@ def plan_crowd(
         rounds=crowd.rounds,
         seconds=time.perf_counter() - began,
         search_seconds=searched,
-        expanded=sum(result.expanded for result in crowd.searched),
+        expanded=sum(result.expanded for result in crowd.one.searched),
     )
 
 
 @dataclass(eq=False)
-class _PlanningRound:
-    """Results of one round of planning."""
+class _PlanningRound(MemberPlans):
+    """Plans of one round of planning."""
 
-    order: tuple[str, ...]
-    plans: dict[str, Plan] = field(default_factory=dict)
-    results: dict[str, SearchResult] = field(default_factory=dict)
-    bent: dict[str, Mapping[str, Clip]] = field(default_factory=dict)
-    drawn: dict[str, RelaxedPlan] = field(default_factory=dict)
-    """Plans that are drawn straight, by character; their clips are bent when the best round is known."""
-
-    def clips(self, name: str) -> dict[str, Clip]:
-        """Bend the clips of a character's plan, and return all that are not its library's, by name."""
-        drawn = self.drawn[name].clips() if name in self.drawn else {}
-        return drawn | dict(self.bent.get(name, {}))
+    order: tuple[str, ...] = ()
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -164,7 +151,7 @@ class _CrowdPlanner:
     ) -> None:  # fmt: skip
         self.mirrors = mirrors
         self.scene, self.seed, self.progress, self.planners, self.aside = scene, seed, progress, planners, aside
-        self.searched: list[SearchResult] = []
+        self.one = MemberPlanner(seed, planners)
         self.rounds = 0
         self.hopeless: dict[str, SearchResult] = {}
         self.members: list[CrowdMember] = []
@@ -199,7 +186,7 @@ class _CrowdPlanner:
         enough = _EFFORT + _EFFORT_EACH * len(order)
         while (
             self.rounds < rounds
-            and sum(r.expanded for r in self.searched) < enough
+            and sum(r.expanded for r in self.one.searched) < enough
             and (lost := [n for n, r in best.results.items() if self._worth(n, r)])
         ):
             front = [m for m in order if m.name in lost]
@@ -240,7 +227,7 @@ class _CrowdPlanner:
     def _round(self, order: Sequence[CrowdMember]) -> _PlanningRound:
         """Plan all characters once, and those that failed once more."""
         self.rounds += 1
-        traffic, found = self._empty(), _PlanningRound(tuple(m.name for m in order))
+        traffic, found = self._empty(), _PlanningRound(order=tuple(m.name for m in order))
         found.results.update(self.absent)
         for member in order:
             traffic.add_standing(member.owner, member.start_discs, member.character.start_time)
@@ -264,22 +251,22 @@ class _CrowdPlanner:
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
             return False
-        query, names = self._query(member), {m.name for m in self.members}
+        query, names = self.one.query(member), {m.name for m in self.members}
         if occupants := [m.name for m in self._occupants(member, found)]:
-            self._stay(member, traffic, found, _occupied(query, occupants))
+            self.one.stay(member, traffic, found, _occupied(query, occupants))
             return False
         traffic.remove(member.owner)
-        result = self._search(member, traffic, query)
+        result = self.one.search(member, traffic, query)
         if result.status is Status.NO_PATH and result.expanded <= _STUCK and step_aside(member, traffic):
-            query = self._query(member)
-            result = self._search(member, traffic, query)
+            query = self.one.query(member)
+            result = self.one.search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
-            result = self._search(member, traffic, query, Effort.LONG)
+            result = self.one.search(member, traffic, query, Effort.LONG)
             others = _others(result, names, query)
         if result.found and result.plan is not None:
-            return self._arrive(member, traffic, found, result.plan, result)
-        self._stay(member, traffic, found, result)
+            return self.one.arrive(member, traffic, found, result.plan, result)
+        self.one.stay(member, traffic, found, result)
         if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
         return False
@@ -312,8 +299,10 @@ class _CrowdPlanner:
             traffic.remove(other.owner)
             traffic.add_standing(other.owner, other.start_discs, start, start + max(_SOON, way / _BRISK))
         traffic.remove(member.owner)
-        result = self._search(member, traffic, self._query(member))
-        going = result.plan is not None and result.found and self._arrive(member, traffic, found, result.plan, result)
+        result = self.one.search(member, traffic, self.one.query(member))
+        going = (
+            result.plan is not None and result.found and self.one.arrive(member, traffic, found, result.plan, result)
+        )
         for other in others:
             traffic.remove(other.owner)
             going = going and self._goes(other, traffic, found, depth)
@@ -321,15 +310,15 @@ class _CrowdPlanner:
             for each in (member, *others):
                 traffic.remove(each.owner)
                 found.bent.pop(each.name, None)
-                self._stay(each, traffic, found, before[each.name])
+                self.one.stay(each, traffic, found, before[each.name])
         return going
 
     def _goes(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int) -> bool:
         """Plan a member that must leave its start, and those that must leave for it; return whether all arrive."""
         if not self._occupants(member, found):
-            result = self._search(member, traffic, self._query(member))
+            result = self.one.search(member, traffic, self.one.query(member))
             if result.plan is not None and result.found:
-                return self._arrive(member, traffic, found, result.plan, result)
+                return self.one.arrive(member, traffic, found, result.plan, result)
         return self._make_room(member, traffic, found, depth - 1)
 
     def _come_near(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> None:
@@ -337,20 +326,20 @@ class _CrowdPlanner:
         failed = found.results[member.name]
         if (member.name in self.hopeless and failed.blockers) or not self._stays(member, found):
             return
-        query = self._query(member)
+        query = self.one.query(member)
         for factor in WIDER:
             wide = replace(query, tolerance=query.tolerance * factor, goal_heading=None)
             if failed.closest is None or wide.tolerance >= np.hypot(*np.subtract(query.start[:2], query.goal)):
                 break
             traffic.remove(member.owner)
-            result = self._search(member, traffic, wide, Effort.SHORT)
+            result = self.one.search(member, traffic, wide, Effort.SHORT)
             if result.found and result.plan is not None:
                 why = in_the_way(list(failed.blockers)[:2]) if failed.blockers else failed.reason.rpartition("; ")[2]
                 reason = f"stops {result.remaining:.1f} m from the goal; {why}"
                 partial = replace(result, status=Status.PARTIAL, reason=reason, blockers=failed.blockers)
-                self._settle(member, traffic, found, result.plan, partial)
+                self.one.settle(member, traffic, found, result.plan, partial)
                 return
-            self._stay(member, traffic, found, failed)
+            self.one.stay(member, traffic, found, failed)
 
     def _get_out_of_the_way(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> None:
         """Let a member that stays at its start go to the nearest place where nothing comes, if something comes there.
@@ -361,123 +350,17 @@ class _CrowdPlanner:
         traffic.remove(member.owner)
         comer = traffic.comer(member.start_discs, member.character.start_time)
         if comer is None:
-            self._stay(member, traffic, found, failed)
+            self.one.stay(member, traffic, found, failed)
             return
         for tolerance in _AWAY:
-            query = replace(self._query(member), goal=start[:2], tolerance=tolerance, goal_heading=None)
-            result = self._search(member, traffic, query, Effort.SHORT)
+            query = replace(self.one.query(member), goal=start[:2], tolerance=tolerance, goal_heading=None)
+            result = self.one.search(member, traffic, query, Effort.SHORT)
             if result.found and result.plan is not None:
                 reason = f"{failed.reason}; steps aside for '{comer}'"
-                self._settle(member, traffic, found, result.plan, replace(failed, plan=result.plan, reason=reason))
+                self.one.settle(member, traffic, found, result.plan, replace(failed, plan=result.plan, reason=reason))
                 return
         reason = f"{failed.reason}; '{comer}' comes to where it stands, and there is nowhere to step aside"
-        self._stay(member, traffic, found, replace(failed, reason=reason))
-
-    def _search(
-        self, member: CrowdMember, traffic: Traffic, query: Query, effort: Effort = Effort.USUAL
-    ) -> SearchResult:
-        """Ask the character's planner; traffic is extended until movers are known for long enough."""
-        planner = self.planners[member.character.plan.planner]
-        result = planner.find(
-            PlanRequest(
-                character=member.character, prepared=member.prepared, query=query, traffic=traffic, effort=effort
-            )
-        )
-        self.searched += [*result.earlier, result]
-        if result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
-            traffic.extend(2.0 * result.plan.end_time)
-            return self._search(member, traffic, query, effort)
-        return result
-
-    def _query(self, member: CrowdMember) -> Query:
-        character, options = member.character, member.character.plan
-        return Query(
-            character.start,
-            character.goal,
-            goal_heading=character.goal_heading,
-            tolerance=options.tolerance - min(member.prepared.sway, 0.5 * options.tolerance),
-            heading_tolerance=float(np.radians(options.goal_heading_tolerance_deg)),
-            start_time=character.start_time + member.delay,
-            seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
-            max_seconds=options.max_seconds,
-            crowded=member.crowded,
-        )
-
-    def _arrive(
-        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
-    ) -> bool:
-        """Give a member a plan that leads to its goal, exactly if asked for; return whether it arrives."""
-        character, prepared = member.character, member.prepared
-        found.bent.pop(member.name, None)
-        if not character.plan.arrives_exactly():
-            self._settle(member, traffic, found, plan, result, tolerance=self._query(member).tolerance)
-            return True
-        exact = exact_arrival(
-            prepared, traffic, plan, character.goal, character.goal_heading, name=member.name,
-            footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
-        )  # fmt: skip
-        if isinstance(exact, str):
-            self._settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
-            return False
-        before = self._relaxed(member, traffic, exact.planned, goes_on=exact.table is not None)
-        self._add(member, traffic, found, before)
-        exact.add_to(traffic, member.owner)
-        traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
-        whole = replace(exact.plan, steps=(*before.plan.steps, *exact.plan.steps[exact.arrival.first :]))
-        found.plans[member.name], found.bent[member.name] = whole, exact.arrival.clips
-        away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], character.goal)))
-        found.results[member.name] = replace(result, plan=whole, closest=exact.plan.end_pose, remaining=away)
-        return True
-
-    def _settle(
-        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult,
-        tolerance: float | None = None,
-    ) -> None:  # fmt: skip
-        """Give a member its plan, and let it stand at the end for ever.
-
-        It may end anywhere within a tolerance of the goal [m]; None: exactly where it was planned to.
-        """
-        goes_on = member.character.goal_heading is not None
-        drawn = self._relaxed(member, traffic, plan, goes_on=goes_on, tolerance=tolerance)
-        self._add(member, traffic, found, drawn)
-        traffic.add_standing(member.owner, member.end_discs(drawn.plan), drawn.plan.end_time)
-        found.plans[member.name], found.results[member.name] = drawn.plan, replace(result, plan=drawn.plan)
-        if tolerance is not None:
-            end = drawn.plan.end_pose
-            away = float(np.hypot(*np.subtract(end[:2], member.character.goal)))
-            found.results[member.name] = replace(found.results[member.name], closest=end, remaining=away)
-
-    def _relaxed(
-        self, member: CrowdMember, traffic: Traffic, plan: Plan, goes_on: bool = False, tolerance: float | None = None
-    ) -> RelaxedPlan:
-        """Draw a plan straight if its character may; the character must not be in the traffic."""
-        prepared, goal = member.prepared, None if tolerance is None else member.character.goal
-        if not (member.character.plan.relax and feet_stay(prepared)):
-            return unrelaxed(prepared, plan)
-        footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
-        return relaxed(
-            prepared, traffic, plan, footworks, name=member.name, goes_on=goes_on, goal=goal, tolerance=tolerance or 0.0
-        )
-
-    def _add(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, drawn: RelaxedPlan) -> None:
-        found.drawn[member.name] = drawn
-        self._wait(member, traffic)
-        if drawn.swept is not None:
-            traffic.add_swept(member.owner, drawn.swept)
-
-    def _wait(self, member: CrowdMember, traffic: Traffic) -> None:
-        """Let a member that sets off later stand at its start until then."""
-        start = member.character.start_time
-        if member.delay > 0.0:
-            traffic.add_standing(member.owner, member.start_discs, start, start + member.delay)
-
-    def _stay(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, result: SearchResult) -> None:
-        """Let a character stand at its start for ever."""
-        character = member.character
-        traffic.add_standing(member.owner, member.start_discs, character.start_time)
-        found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
-        found.drawn.pop(member.name, None)
-        found.results[member.name] = result
+        self.one.stay(member, traffic, found, replace(failed, reason=reason))
 
 
 def _occupied(query: Query, names: Sequence[str]) -> SearchResult:

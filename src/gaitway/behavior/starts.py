@@ -15,6 +15,7 @@ from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
 from gaitway.space.plan import Plan, SearchResult, Status, lies_in
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import CLOSE
 from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
 
@@ -56,6 +57,14 @@ class CrowdMember:
     """Whether it starts right beside its given start, where it could not move."""
     delay: float = 0.0
     """Time after its start time at which it sets off [s]."""
+    after: str | None = None
+    """The behaviour that has just ended, for one that goes on; None: it stands."""
+    close: float = CLOSE
+    """How much nearer to obstacles than during a plan it may be at the start [m]."""
+    stop: tuple[float, float, float] | None = None
+    """Pose at which it stops exactly, beside the goal and right before a thing such as a seat; None: at the goal."""
+    leaves_by: str | None = None
+    """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
 
     @property
     def name(self) -> str:
@@ -65,7 +74,7 @@ class CrowdMember:
     @property
     def start_discs(self) -> FloatArray:
         """Discs of the body that stands at the start; (D, 3)."""
-        return placed_discs(self.character.start, self.prepared.standing_discs())
+        return placed_discs(self.character.start, self.prepared.standing_discs(self.after))
 
     @cached_property
     def reach(self) -> float:
@@ -215,3 +224,11 @@ def _overlap(discs: FloatArray, others: FloatArray) -> float:
     """Return by how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
     away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
     return float((discs[:, None, 2] + others[None, :, 2] - away).max())
+
+
+def crowding(member: CrowdMember, standing: Sequence[CrowdMember]) -> float:
+    """Return how much nearer than usual those who stand are to a member that sets off [m]."""
+    here = member.character.start[:2]
+    near = [m for m in standing if math.dist(m.character.start[:2], here) < member.reach + m.reach + _PACE]
+    shares = [_overlap(member.start_discs, other.start_discs) for other in near]
+    return min(max([0.0, *(share + _PACE for share in shares)]), _MOST_CROWDED)

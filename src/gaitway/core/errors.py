@@ -60,6 +60,10 @@ class LimbError(GaitwayError):
     """A limb that a skeleton does not have, a span that cannot be planned, or a target that no limb reaches."""
 
 
+class SittingError(GaitwayError):
+    """A seat on which nobody can sit, a manner that does not exist, or a body that cannot sit."""
+
+
 class StudioError(GaitwayError):
     """An operation that the studio does not support."""
 

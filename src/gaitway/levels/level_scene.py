@@ -45,22 +45,30 @@ class LevelScene:
     """Stairs that nobody can climb, one line each."""
 
     @staticmethod
-    def of(scene: Scene, libraries: Mapping[LibraryRef, Library] | None = None) -> LevelScene:
+    def of(
+        scene: Scene, libraries: Mapping[LibraryRef, Library] | None = None, further: Sequence[Character] = ()
+    ) -> LevelScene:
         """Lay out a scene in the plane of its floors.
+
+        Args:
+            scene: the scene in its place.
+            libraries: libraries that are loaded already.
+            further: people who come later, besides the characters of the scene.
 
         Raises:
             SceneError: if a character is on no floor.
         """
         floors = Floors.of(scene.world)
         known, made = dict(libraries or {}), dict[LibraryRef, LevelLibrary]()
-        for character in scene.characters:
+        everybody = (*scene.characters, *further)
+        for character in everybody:
             ref = character.library
             if ref not in made:
                 made[ref] = level_library(known[ref] if ref in known else ref.load(), floors)
         flat = replace(
             scene, world=floors.plane, characters=tuple(_in_plane(character, floors) for character in scene.characters)
         )
-        names = dict.fromkeys(character.plan.planner for character in scene.characters)
+        names = dict.fromkeys(character.plan.planner for character in everybody)
         planners = {name: LevelPlanner(planner_entry(name).make(), floors, made) for name in names}
         troubles = dict.fromkeys(trouble for library in made.values() for trouble in library.troubles)
         return LevelScene(scene, floors, flat, made, planners, tuple(troubles))
@@ -109,6 +117,11 @@ class LevelScene:
                 spans.append(GroundSpan(-np.inf if number == 0 else time, floor.relief, over, level))
             height += rise
         return () if all(span.relief is None and span.level == span.height == 0.0 for span in spans) else tuple(spans)
+
+    def offset(self, point: Sequence[float], floor: str | None) -> tuple[float, float]:
+        """Return how far a point of a floor, or of the lowest floor that is there, is moved into the plane [m]."""
+        dx, dy = _floor(self.floors, point, floor, "place").offset
+        return dx, dy
 
     def height(self, pose: Pose) -> float:
         """Return the height over the terrain of the floor under a pose of the plane [m]."""

@@ -51,6 +51,9 @@ class BehaviorGraph:
                 return behavior
         raise LibraryError(f"no behaviour '{name}'; there are {', '.join(b.name for b in self.behaviors)}")
 
+    def __contains__(self, name: object) -> bool:
+        return any(behavior.name == name for behavior in self.behaviors)
+
     def followers(self, name: str) -> tuple[str, ...]:
         """Return the names of the behaviours that may follow `name`, in graph order."""
         end = self[name].end

@@ -56,6 +56,8 @@ def live(
         crowd.add_library(LibraryRef() if library is None else library)
         return crowd
     loaded = scene if isinstance(scene, Scene) else load_scene(scene)
+    if loaded.busy:
+        raise LiveError("people of this scene do errands, which live crowds do not do yet; plan it: gaitway plan")
     upstairs = next((c for c in loaded.characters if {c.start_floor, c.goal_floor} - {None, GROUND}), None)
     known = options or LiveOptions()
     if upstairs is not None and known.dynamics != "clips":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,9 @@ from gaitway.motion.clip import Clip
 
 _PACE = (0.88, 1.12)
 """Range of speeds at which characters play the same standing clip."""
+_BRIEFLY, _DRAWS = 1.25, 12
+"""Factor by which clips between two moves may be faster or slower than that, and how many runs of clips are drawn to
+find one that fits."""
 _TIRES = 3.0
 """Time after which who stands may shift the feet [s]."""
 _FEET = tuple(tuple(f"{side}_{part}" for part in ("heel", "ball", "toe")) for side in ("left", "right"))
@@ -44,6 +48,13 @@ def _calmed(clip: Clip, sway: float) -> Clip:
         rotations=np.repeat(clip.rotations[:1], len(clip), axis=0),
     )
     return replace(blend(still, clip, sway / away), name=f"{clip.name}~calm", contacts=clip.contacts)
+
+
+def _still(clip: Clip) -> Clip:
+    """Return a clip that stays in its first pose."""
+    roots, turns = (np.repeat(values[:1], 2, axis=0) for values in (clip.root_positions, clip.rotations))
+    contacts = None if clip.contacts is None else np.repeat(clip.contacts[:1], 2, axis=0)
+    return replace(clip, name=f"{clip.name}~still", root_positions=roots, rotations=turns, contacts=contacts)
 
 
 @dataclass(frozen=True)
@@ -148,3 +159,32 @@ class Standing:
             run.insert(0, Repeat(clip, self.behaviors[chosen], start, offset, speed))
             end = start
         return run
+
+    def between(self, begin: float, end: float, rng: np.random.Generator) -> list[Repeat]:
+        """Draw clips from the end of one move to the begin of the next [s], whole ones where they fit.
+
+        Args:
+            begin: time at which the move before ends [s].
+            end: time at which the next move begins [s].
+            rng: random number generator.
+        """
+        gap = end - begin
+        draws = [self._filling(gap, rng) for _ in range(_DRAWS)]
+        paces = [sum(self._durations[k] for k in draw) / gap for draw in draws]
+        best = min(range(_DRAWS), key=lambda k: abs(math.log(paces[k])))
+        if not _PACE[0] / _BRIEFLY <= paces[best] <= _PACE[1] * _BRIEFLY:  # shorter than any clip
+            clip = _still(self.clips[draws[best][0]])
+            return [Repeat(clip, self.behaviors[draws[best][0]], begin, 0.0, clip.duration / gap)]
+        run: list[Repeat] = []
+        for number in draws[best]:
+            run.append(Repeat(self.clips[number], self.behaviors[number], begin, 0.0, paces[best]))
+            begin += self.clips[number].duration / paces[best]
+        return run
+
+    def _filling(self, gap: float, rng: np.random.Generator) -> list[int]:
+        """Draw clips that together last about as long as a gap [s]."""
+        chosen, total = list[int](), 0.0
+        while total < _PACE[0] * gap:
+            chosen.append(self._drawn(rng, gap - total if total > _TIRES else 0.0))
+            total += self._durations[chosen[-1]]
+        return chosen

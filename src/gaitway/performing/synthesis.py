@@ -28,8 +28,21 @@ from gaitway.world.world import World
 
 AGREEMENT = 1e-6
 """Largest difference between planned poses and times and those of clips laid one after another [m, rad, s]."""
+SWAY = 0.015
+"""How far the root of a character may sway that has stopped exactly where it was to [m]."""
 REST = 1.0
 """Default time by which a take goes on after the last arrival [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """A later plan of a character, which begins where the one before ended, and how that one did."""
+
+    plan: Plan
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    """Clips of its own that the plan plays, by name."""
+    sway: float | None = None
+    """Farthest that the character moves from where it stopped [m]; None for as far as its clips go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +75,10 @@ class Performer:
     """Ground that it walks on, in a place with slopes between floors; empty for the terrain."""
     sway: float | None = None
     """Farthest that it moves from where it stopped [m]; None for as far as its clips go."""
+    later: Sequence[Leg] = ()
+    """Plans after the first one; in between the character stands."""
+    leaves: float | None = None
+    """Time at which it is gone [s]; None: it stays until the take ends."""
 
 
 def plans_to_take(
@@ -71,6 +88,7 @@ def plans_to_take(
     fps: float = 30.0,
     facts: Mapping[str, Any] | None = None,
     hold_until: float | None = None,
+    cut_at: float | None = None,
     rhythm: int | None = None,
     alive: Sequence[str] | None = None,
 ) -> Take:
@@ -88,6 +106,7 @@ def plans_to_take(
             "versions" are filled in if they are missing.
         hold_until: time at which the take ends [s]; None for a second after the last arrival. It never ends before
             that.
+        cut_at: time at which the take ends even if somebody is on the way [s]; None: it does not.
         rhythm: seed of small changes to the rhythm of steps; None plays every clip exactly when it was planned. With
             movers in the world it always is.
         alive: names of the characters whose rhythm changes; None for all.
@@ -99,8 +118,12 @@ def plans_to_take(
         raise TakeError("a take needs at least one performer")
     arrived = max(_arrival(performer) for performer in performers)
     end = arrived + REST if hold_until is None else max(arrived, float(hold_until))
+    end = end if cut_at is None else float(cut_at)
     known = _KnownClips()
-    tracks = [_track(world, performer, end, known) for performer in performers]
+    tracks = [
+        _track(world, performer, end if performer.leaves is None else min(end, performer.leaves), known)
+        for performer in performers
+    ]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
     take = assemble(tracks, fps, told)
     if rhythm is not None and not world.movers and not world.lifts:
@@ -126,30 +149,48 @@ class _KnownClips:
 
 
 def _arrival(performer: Performer) -> float:
-    """Return the time at which a performer has come to rest [s]."""
-    return performer.start_time if performer.plan is None else max(performer.plan.end_time, performer.start_time)
+    """Return the time at which a performer has come to rest for good [s]."""
+    plans = [leg.plan for leg in _legs(performer)]
+    return max([plans[-1].end_time, performer.start_time]) if plans else performer.start_time
+
+
+def _legs(performer: Performer) -> list[Leg]:
+    """Return all plans of a performer, with their clips."""
+    first = [] if performer.plan is None else [Leg(performer.plan, performer.clips, performer.sway)]
+    return [*first, *performer.later]
 
 
 def _track(world: World, performer: Performer, end: float, known: _KnownClips) -> Track:
     """Return one character's track: standing, its steps, and standing again until the end."""
     rng = np.random.default_rng([performer.seed, crc32(performer.name.encode())])
-    steps = () if performer.plan is None else performer.plan.steps
+    graph, legs = performer.library.graph, _legs(performer)
     runs: list[Repeat] = []
     poses: list[Pose] = []
-    if steps and steps[0].time > performer.start_time + AGREEMENT:
-        first = known.stand(performer.library, performer.library.graph[steps[0].behavior].start)
-        runs += first.before(performer.start_time, steps[0].time, rng)
-        poses += [performer.start] * len(runs)
-    for step in steps:
-        runs.append(Repeat(_clip(performer, step.clip), step.behavior, step.time, 0.0, step.speed))
-        poses.append(step.pose)
-    _check_steps(performer, known.ends)
-    last = performer.library.graph[steps[-1].behavior].end if steps else None
-    here = performer.start if performer.plan is None else performer.plan.end_pose
-    rest = known.stand(performer.library, last, performer.sway).until(_arrival(performer), end, rng, afresh=not steps)
-    runs, poses = runs + rest, poses + [here] * len(rest)
+    here, state, sway = performer.start, None, performer.sway
+    stands = performer.start_time
+    for leg in legs:
+        steps = leg.plan.steps
+        if steps and steps[0].time > stands + AGREEMENT:
+            if not runs:
+                first = graph[steps[0].behavior].start if steps[0].behavior in graph else None
+                wait = known.stand(performer.library, first).before(stands, steps[0].time, rng)
+            else:
+                wait = known.stand(performer.library, state, sway).between(stands, steps[0].time, rng)
+            runs, poses = runs + wait, poses + [here] * len(wait)
+        for step in steps:
+            runs.append(Repeat(_clip(performer, leg, step.clip), step.behavior, step.time, 0.0, step.speed))
+            poses.append(step.pose)
+        _check_steps(performer, leg, known.ends)
+        if steps:
+            state = graph[steps[-1].behavior].end if steps[-1].behavior in graph else state
+        here, sway, stands = leg.plan.end_pose, leg.sway, max(stands, leg.plan.end_time)
+    if stands < end - AGREEMENT or not runs:
+        moved = any(leg.plan.steps for leg in legs)
+        rest = known.stand(performer.library, state, sway).until(stands, max(end, stands), rng, afresh=not moved)
+        runs, poses = runs + rest, poses + [here] * len(rest)
+    kept = [k for k, run in enumerate(runs) if run.start < end - AGREEMENT] or [0]
     height = _ground_height(world, performer.start) if performer.height is None else performer.height
-    return _laid(performer, runs, poses, end, height, known.ends)
+    return _laid(performer, [runs[k] for k in kept], [poses[k] for k in kept], end, height, known.ends)
 
 
 def _laid(
@@ -182,13 +223,13 @@ def _laid(
     )
 
 
-def _check_steps(performer: Performer, ends: ClipEnds) -> None:
-    """Check that each step begins where and when the one before it ends."""
-    plan = performer.plan
-    if plan is None or not plan.steps:
+def _check_steps(performer: Performer, leg: Leg, ends: ClipEnds) -> None:
+    """Check that each step of a plan begins where and when the one before it ends."""
+    plan = leg.plan
+    if not plan.steps:
         return
     poses, times = np.array([step.pose for step in plan.steps]), np.array([step.time for step in plan.steps])
-    clips = [_clip(performer, step.clip) for step in plan.steps]
+    clips = [_clip(performer, leg, step.clip) for step in plan.steps]
     first, last = (np.array([ends.path(clip)[frame] for clip in clips]) for frame in (0, -1))
     reached = planar.compose(poses, planar.relative(first, last))
     following = np.vstack([poses[1:], plan.end_pose])
@@ -207,9 +248,9 @@ def _check_steps(performer: Performer, ends: ClipEnds) -> None:
         )
 
 
-def _clip(performer: Performer, name: str) -> Clip:
-    if name in performer.clips:
-        return performer.clips[name]
+def _clip(performer: Performer, leg: Leg, name: str) -> Clip:
+    if name in leg.clips:
+        return leg.clips[name]
     if name not in performer.library.clips:
         raise TakeError(
             f"plan of '{performer.name}' plays clip '{name}', which library '{performer.library.name}' lacks"

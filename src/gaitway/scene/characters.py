@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import nearest
+from gaitway.scene.errands import Errand
 from gaitway.scene.plan_options import PlanOptions
 
 if TYPE_CHECKING:
@@ -110,3 +111,5 @@ class Character:
     """Floor on which it starts, in a place with several (`gaitway.world.levels.floors`)."""
     goal_floor: str | None = None
     """Floor of its goal."""
+    errands: tuple[Errand, ...] = ()
+    """What it does one after another; empty for a character with a goal."""

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
+from gaitway.scene.area_models import AreaItem
+from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.fields import (
     LATEST,
-    MOST_POINTS,
     FileName,
     Name,
-    Point,
     Pose,
     Position,
     Rectangle,
@@ -24,7 +24,6 @@ from gaitway.scene.fields import (
     check_number,
     check_pose,
     field,
-    length_field,
     pose_schema,
     wrong,
 )
@@ -112,41 +111,6 @@ class LibraryItem(SceneItem):
         return next(iter(out.values())) if set(out) in ({"cast"}, {"file"}) else out
 
 
-class CircleItem(SceneItem):
-    """A disc, or the circle around it."""
-
-    center: Point = field("Middle", unit="m", example=[10, 10])
-    radius: float = length_field("Radius", example=4)
-
-
-class AreaItem(SceneItem):
-    """Where characters may be: exactly one shape. `[xmin, ymin, xmax, ymax]` is short for `{rectangle: ...}`."""
-
-    rectangle: Rectangle | None = field("Corners", None, unit="m", example=[0, 0, 6, 30])
-    circle: CircleItem | None = field("Anywhere within a circle", None)
-    polygon: tuple[Point, ...] | None = field(
-        "Anywhere within an outline", None, unit="m", min_length=3, max_length=MOST_POINTS
-    )
-    ring: CircleItem | None = field("Evenly spaced on a circle, the first at its +x end, counter-clockwise", None)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_rectangle(cls, value: Any) -> Any:
-        return {"rectangle": value} if isinstance(value, tuple) else value
-
-    @model_validator(mode="after")
-    def _one_shape(self) -> AreaItem:
-        given = [key for key in ("rectangle", "circle", "polygon", "ring") if getattr(self, key) is not None]
-        if len(given) != 1:
-            what = f"has both {given[0]} and {given[1]}" if given else "has no shape"
-            raise wrong(what, "[xmin, ymin, xmax, ymax], or one of {circle: ...}, {polygon: ...} or {ring: ...}")
-        return self
-
-    @model_serializer(mode="wrap")
-    def _shortly(self, handler: Any) -> Any:
-        return self.rectangle if self.rectangle is not None else handler(self)
-
-
 def _goal(value: Any) -> Any:
     if not isinstance(value, str):
         return check_pose(value)
@@ -177,6 +141,39 @@ Speed = Annotated[
 ]
 
 
+def _table_time(value: Any) -> Any:
+    form = "a time in seconds, or [time, number of people], such as [60, 20]"
+    time, number = value if isinstance(value, tuple) and len(value) == 2 else (value, 1)
+    check_number(time, 0.0, LATEST, form)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise wrong("has a number of people that is not whole", form)
+    check_number(number, 1, MAX_CHARACTERS, form)
+    return (float(time), float(number))
+
+
+TableTime = Annotated[
+    tuple[float, float],
+    BeforeValidator(_table_time),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": LATEST},
+                {
+                    "type": "array",
+                    "prefixItems": [
+                        {"type": "number", "minimum": 0, "maximum": LATEST},
+                        {"type": "integer", "minimum": 1, "maximum": MAX_CHARACTERS},
+                    ],
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+            ]
+        }
+    ),
+]
+"""A time [s] and how many people come then."""
+
+
 class CharacterItem(SceneItem):
     """One character, or a group of `count` characters."""
 
@@ -192,6 +189,9 @@ class CharacterItem(SceneItem):
     )
     goal_area: AreaItem | None = field("Area that the goals lie in", None)
     goal_floor: Name | None = field("Floor of the goal: the name of a platform, or ground", None, example="deck")
+    errands: tuple[ErrandItem, ...] | None = field(
+        "What it does, one errand after another, instead of a goal", None, min_length=1, max_length=MOST_ERRANDS
+    )
     library: LibraryItem | None = field("Its library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
     speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
@@ -210,13 +210,61 @@ class CharacterItem(SceneItem):
         if (self.start is None) == (self.start_area is None):
             both = self.start is not None
             raise wrong("has both start and start_area" if both else "has no start", "start: [x, y] or start_area: ...")
-        if (self.goal is None) == (self.goal_area is None):
-            both = self.goal is not None
-            raise wrong("has both goal and goal_area" if both else "has no goal", "goal: [x, y] or goal_area: ...")
+        given = [key for key in ("goal", "goal_area", "errands") if getattr(self, key) is not None]
+        if len(given) != 1:
+            what = f"has both {given[0]} and {given[1]}" if given else "has no goal"
+            raise wrong(what, "goal: [x, y], goal_area: ... or errands: [...]")
         if self.count is not None and self.start is not None:
             raise wrong(f"has one start for a count of {self.count}", "start_area: ... for a group")
         if self.goal == OPPOSITE and (self.start_area is None or self.start_area.ring is None):
             raise wrong("has the goal opposite without a ring to begin on", "start_area: {ring: {center, radius}}")
+        return self
+
+
+class MixItem(SceneItem):
+    """One kind of people that a source sends, with what differs from the source's own."""
+
+    share: float = field("How often it is drawn, over the shares of the others", 1.0, gt=0.0, le=1e6)
+    library: LibraryItem | None = field("Its library, instead of the source's", None)
+    speed: Speed | None = field("Preferred speed, instead of the source's", None)
+    errands: tuple[ErrandItem, ...] | None = field(
+        "What it does, instead of the source's errands", None, min_length=1, max_length=MOST_ERRANDS
+    )
+
+
+class SourceItem(SceneItem):
+    """A source: people come in there, one after another, and do errands."""
+
+    name: Name = field("Its name; those who come are numbered (guests-001)", example="guests")
+    area: AreaItem = field("Where they come in", example=[0, 4, 2, 8])
+    floor: Name | None = field("Floor of the area: the name of a platform, or ground", None, example="deck")
+    rate: float | None = field(
+        "People a minute on average; they come by chance", None, unit="1/min", gt=0.0, le=6000.0, example=12
+    )
+    times: tuple[TableTime, ...] | None = field(
+        "Timetable instead of a rate: times [s], or [time, number of people]", None, min_length=1, max_length=MAX_ITEMS
+    )
+    start: float = field("Time from which people come at the rate", 0.0, alias="from", unit="s", ge=0.0, le=LATEST)
+    until: float | None = field("Time until which they do", None, unit="s", gt=0.0, le=LATEST)
+    count: int | None = field("Most people who come", None, ge=1, le=MAX_CHARACTERS, example=50)
+    errands: tuple[ErrandItem, ...] = field(
+        "What they do, one errand after another", min_length=1, max_length=MOST_ERRANDS, example=[{"leave": "door"}]
+    )
+    mix: tuple[MixItem, ...] = field("Kinds of people, one of which is drawn for each", (), max_length=1000)
+    library: LibraryItem | None = field("Their library, instead of the scene's", None)
+    plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
+    speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
+
+    @model_validator(mode="after")
+    def _ends(self) -> SourceItem:
+        if (self.rate is None) == (self.times is None):
+            both = self.rate is not None
+            what = "has both rate and times" if both else "sends nobody"
+            raise wrong(what, "rate: people a minute, or times: [...]")
+        if self.rate is not None and self.until is None and self.count is None:
+            raise wrong("never ends", "until: seconds, or count: people")
+        if self.until is not None and self.until <= self.start:
+            raise wrong(f"is over at {self.until:g} s, before it begins", f"until: more than {self.start:g}")
         return self
 
 
@@ -269,5 +317,11 @@ class SceneModel(SceneItem):
     lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
+    places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
+    sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")
+    rules: tuple[RuleItem, ...] = items("What happens when, and whom it sends on other errands")
+    end: float | None = field(
+        "Time at which a run of errands ends; by default when everybody has done", None, unit="s", gt=0.0, le=LATEST
+    )
     plan: dict[str, Any] | None = field("Which planner, and its options", None, example={"planner": "behavior"})
     camera: CameraItem | None = field("Where films of the scene are taken from", None)

@@ -18,12 +18,15 @@ from gaitway.core.files import read_file
 from gaitway.scene.building import WorldBuilder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.errands import Place, Rule
 from gaitway.scene.model import MAX_SEED, LibraryItem, SceneModel
+from gaitway.scene.placing.errand_book import ErrandBook
 from gaitway.scene.placing.groups import CharacterGroups
 from gaitway.scene.placing.placement import CharacterGroup, Placement
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, in_order, scene_error
 from gaitway.scene.reading.documents import Document, MergedScene, Reader, merged, plain_data
+from gaitway.scene.sources import Source
 from gaitway.scene.warnings import passing_warnings, warnings
 from gaitway.world import World
 
@@ -77,6 +80,19 @@ class Scene:
     """Warnings: content that can be loaded but is probably a mistake."""
     groups: tuple[CharacterGroup, ...] = ()
     """The entries that the characters come from, in the same order."""
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Places with names, for errands."""
+    sources: tuple[Source, ...] = ()
+    """Where further people come in, who do errands."""
+    rules: tuple[Rule, ...] = ()
+    """What happens when."""
+    end: float | None = None
+    """Time at which a run of errands ends [s]; None: when everybody has done."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether anybody does errands, so that not everybody has one goal."""
+        return bool(self.sources) or any(character.errands for character in self.characters)
 
     @property
     def drawn(self) -> bool:
@@ -212,11 +228,12 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
     if world is None or problems:
         return None, problems
     seed = whole.singles["seed"].value if "seed" in whole.singles else 0
+    book = ErrandBook(whole, groups, world)
     placement = Placement(world, builder.origins, groups.groups, seed)
     placement.run()
-    if placement.problems:
-        return None, placement.problems
-    characters = tuple(c for group in groups.groups for c in groups.characters(group, placement))
+    if problems := [*groups.problems, *book.problems, *placement.problems]:
+        return None, problems
+    characters = tuple(c for group in groups.groups for c in groups.characters(group, placement, book.of(group)))
     libraries = [character.library for character in characters] if passing else []
     special = passing_warnings(world, builder.origins, libraries)
     texts = {key: whole.singles[key].value if key in whole.singles else "" for key in ("title", "description")}
@@ -236,6 +253,10 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             camera=_camera(whole),
             warnings=(*warnings(world, builder.origins, groups.groups), *special),
             groups=tuple(groups.groups),
+            places=book.places,
+            sources=book.sources,
+            rules=book.rules,
+            end=whole.singles["end"].value if "end" in whole.singles else None,
         ),
         [],
     )
@@ -258,7 +279,12 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
     """
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in _UNPLANNED}
     values.setdefault("seed", 0)
-    lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
+    lists: dict[str, Any] = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
+    for key in ("sources", "rules"):  # scenes without errands keep the hashes that they had before there were any
+        if not scene.lists[key]:
+            del lists[key]
+    if scene.places:
+        lists["places"] = {name: _content(entry.value) for name, entry in sorted(scene.places.items())}
     digests = [hashlib.sha256(read_file(part, _MAX_BYTES)).hexdigest() for path in files for part in _parts(path)]
     counted = {key: value for key, value in {**values, **lists}.items() if keys is None or key in keys}
     text = json.dumps({**counted, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -277,5 +303,6 @@ def _parts(path: Path) -> list[Path]:
 def _content(value: Any) -> Any:
     """Return a value as JSON, without file names: the bytes of the files are hashed instead."""
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
+        out = value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
+        return {k: v for k, v in out.items() if k != "errands" or v is not None} if isinstance(out, dict) else out
     return value

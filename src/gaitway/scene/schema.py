@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
+from gaitway.scene.errand_models import OPTIONS, VERBS
 from gaitway.scene.model import SceneModel
 from gaitway.scene.world_models import MoverItem, ObstacleItem, PhaseItem
 
@@ -29,10 +30,12 @@ def scene_schema() -> Schema:
     _describe_mesh(parts["MeshItem"])
     _describe_terrain(parts["TerrainItem"])
     _describe_characters(parts["CharacterItem"])
+    _describe_errands(parts)
+    _describe_places(schema["properties"]["places"])
     parts["AreaItem"] = _area(parts["AreaItem"])
     parts["LibraryItem"] = _library(parts["LibraryItem"])
     parts["Plan"] = _plan(parts)
-    for owner in (schema, parts["CharacterItem"]):
+    for owner in (schema, parts["CharacterItem"], parts["SourceItem"]):
         owner["properties"]["plan"] = {**_texts(owner["properties"]["plan"]), "$ref": "#/$defs/Plan"}
     schema["required"] = ["gaitway"]
     schema["anyOf"] = [{"required": ["bounds"]}, {"required": ["include"]}]
@@ -105,9 +108,50 @@ def _describe_terrain(item: Schema) -> None:
 def _describe_characters(item: Schema) -> None:
     item["allOf"] = [
         {"oneOf": [{"required": ["start"]}, {"required": ["start_area"]}]},
-        {"oneOf": [{"required": ["goal"]}, {"required": ["goal_area"]}]},
+        {"oneOf": [{"required": ["goal"]}, {"required": ["goal_area"]}, {"required": ["errands"]}]},
         {"not": {"required": ["count", "start"]}},
     ]
+
+
+def _describe_places(item: Schema) -> None:
+    ((pattern, place),) = item.pop("patternProperties").items()
+    item |= {"additionalProperties": place, "propertyNames": {"pattern": pattern}}
+
+
+def _describe_errands(parts: Schema) -> None:
+    """Require what the models require of places, errands, sources and rules, and add their short forms."""
+    parts["ErrandItem"]["oneOf"] = [_errand(verb) for verb in VERBS]
+    parts["PlaceItem"]["allOf"] = [
+        {"oneOf": [{"required": [key]} for key in ("at", "area", "line", "seats")]},
+        {"anyOf": [{"properties": {"line": False}}, {"required": ["service"]}]},
+        {
+            "anyOf": [
+                {"properties": {"service": False}},
+                {"required": ["line"]},
+                {"properties": {"at": {"minItems": 3}}},
+            ]
+        },
+    ]
+    parts["WaitItem"]["oneOf"] = [{"required": [key]} for key in ("seconds", "until", "event")]
+    parts["SourceItem"]["allOf"] = [
+        {"oneOf": [{"required": ["rate"]}, {"required": ["times"]}]},
+        {"anyOf": [{"required": [key]} for key in ("times", "until", "count")]},
+    ]
+    parts["RuleItem"]["allOf"] = [
+        {"oneOf": [{"required": [key]} for key in ("at", "after", "reach")]},
+        {"oneOf": [{"properties": {"send": False, "errands": False}}, {"required": ["send", "errands"]}]},
+    ]
+    for name, short in (("PlaceItem", "at"), ("SeatItem", "at"), ("WaitItem", "seconds")):
+        item = parts[name]
+        form = {key: value for key, value in item["properties"][short].items() if key != "title"}
+        parts[name] = {"title": item["title"].removesuffix("Item"), "anyOf": [form, item]}
+
+
+def _errand(verb: str) -> Schema:
+    """Return what an errand with a verb requires: that key, no other verb, and the keys that belong to it."""
+    others = [key for key in (*VERBS, *{k for keys in OPTIONS.values() for k in keys}) if key != verb]
+    barred = sorted(key for key in others if key not in OPTIONS[verb])
+    return {"required": [verb], "properties": dict.fromkeys(barred, False)}
 
 
 def _area(item: Schema) -> Schema:

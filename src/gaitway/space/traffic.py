@@ -195,6 +195,30 @@ class Traffic:
         self._movers.pop(owner, None)
         self._take_out(owner)
 
+    def held(self, owner: int) -> list[Swept]:
+        """Return all that an owner covers, so that it can be added again after it was removed."""
+        return [self._copied(first, end) for first, end in self._groups_of.get(owner, [])]
+
+    def cut(self, owner: int, time: float) -> None:
+        """Remove what an owner covers from a time on [s]."""
+        slot = int(first_slot(time))
+        for first, end in self._groups_of.get(owner, []):
+            later = first + np.flatnonzero(self._groups[first:end, FIRST_SLOT] >= slot)
+            self._around[later, 2] = -np.inf
+
+    def _copied(self, first: int, end: int) -> Swept:
+        """Return groups as something swept; those that are gone are left out."""
+        kept = first + np.flatnonzero(self._around[first:end, 2] > -np.inf)
+        rows = self._groups[kept]
+        parts = [self._discs[a:b] for a, b in rows[:, FIRST_DISC : FIRST_DISC + 2].tolist()]
+        return Swept(
+            around=self._around[kept].copy(),
+            discs=np.concatenate(parts) if parts else np.empty((0, 3)),
+            starts=np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)]),
+            slots=rows[:, FIRST_SLOT : END_SLOT + 1].astype(np.int64),
+            kinds=rows[:, OWNER + 1].astype(np.int64),
+        )
+
     def extend(self, time: float) -> None:
         """Compute the paths of movers until a time at least, and twice as long as now [s]."""
         wanted = int(end_slot(time))

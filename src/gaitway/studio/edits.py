@@ -13,7 +13,8 @@ import shapely
 from pydantic import ValidationError
 
 from gaitway.core.errors import StudioError
-from gaitway.scene.model import AreaItem, SceneModel
+from gaitway.scene.area_models import AreaItem
+from gaitway.scene.model import SceneModel
 from gaitway.scene.reading.documents import plain_data
 from gaitway.studio.events import AddItem, AddPeople
 from gaitway.world.levels.floors import Floor, Floors

@@ -63,6 +63,7 @@ def exact_arrival(
     *,
     name: str = "exact",
     footworks: Footworks | None = None,
+    close: float = 0.0,
 ) -> ExactArrival | str:
     """Return the first exact arrival at a goal without collisions, or why there is none.
 
@@ -74,6 +75,7 @@ def exact_arrival(
         goal_heading: wanted heading at the end [rad], or None.
         name: suffix of the names of bent clips; different for each character of a take.
         footworks: footwork of the library's clips that earlier calls have found.
+        close: how much nearer to obstacles than usual the last steps may be [m].
     """
     reason = "there are too few steps to bend"
     ways = arrivals(prepared.library, plan, goal, goal_heading, name=name, footworks=footworks)
@@ -81,14 +83,16 @@ def exact_arrival(
         if first_slot(arrival.plan.end_time) >= traffic.horizon:
             traffic.extend(2.0 * arrival.plan.end_time)
         made = _prepared(prepared, arrival)
-        met = arrival_hit(made, prepared.fields, traffic, prepared.standing_discs(_last(arrival.plan)))
+        met = arrival_hit(made, prepared.fields, traffic, prepared.standing_discs(_last(arrival.plan)), close)
         if met is None:
             return made
         reason = f"'{met}' is in the way of the last steps"
     return f"cannot stop at the goal exactly: {reason}"
 
 
-def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, standing: FloatArray) -> str | None:
+def arrival_hit(
+    exact: ExactArrival, fields: WorldFields, traffic: Traffic, standing: FloatArray, close: float = 0.0
+) -> str | None:
     """Return the obstacle or character that the bent steps, or standing at their end, come too near to; or None.
 
     Args:
@@ -96,22 +100,23 @@ def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, stan
         fields: the world.
         traffic: all other characters and movers.
         standing: discs of a standing body in the frame of its root (x, y, radius) [m]; (D, 3).
+        close: how much nearer to obstacles than usual is near enough [m].
     """
     plan, table, discs = exact.plan, exact.table, exact.discs
     if table is None or discs is None:
         return None
     for step in plan.steps[exact.arrival.first :]:
         swept = placed_discs(step.pose, _part(discs.static, discs.static_starts, _row(table, step.clip)))
-        near = np.flatnonzero(fields.clearance(swept[:, :2]) < swept[:, 2])
+        near = np.flatnonzero(fields.clearance(swept[:, :2]) < swept[:, 2] - close)
         if len(near):
             return fields.blame(swept[near[:1], :2])[0]
     bent = Swept.joined([swept_step(step, table, discs) for step in plan.steps[exact.arrival.first :]])
-    return traffic.met_by(bent) or _stood_on(plan, traffic, placed_discs(plan.end_pose, standing), fields)
+    return traffic.met_by(bent) or _stood_on(plan, traffic, placed_discs(plan.end_pose, standing), fields, close)
 
 
-def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields) -> str | None:
+def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields, close: float) -> str | None:
     """Return the obstacle or character that a character at the end of a plan is too near to, or None."""
-    near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2])
+    near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2] - close)
     if len(near):
         return fields.blame(standing[near[:1], :2])[0]
     arrays, slot = traffic.arrays, int(first_slot(plan.end_time))

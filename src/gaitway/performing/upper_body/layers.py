@@ -57,6 +57,10 @@ _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
 
+OWN_LIFE = ("sit",)
+"""Behaviours whose clips have a life of their own, which is left as it is."""
+
+
 class UpperBodies(NamedTuple):
     """A take with upper bodies, and who has none."""
 
@@ -136,7 +140,7 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
     for span in gaze.stands:
         _stand(crowd, person, span, turns)
-    turns = _within_limits(clip, body, _with_resting_hands(person, turns))
+    turns = _within_limits(clip, body, _with_resting_hands(person, _with_own_life(person, take, turns)))
     return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
 
 
@@ -227,6 +231,23 @@ def _hold(person: _Person, weight: FloatArray, vectors: FloatArray) -> None:
     ):  # fmt: skip
         if (row := body.column(role)) >= 0:
             vectors[:, row] += np.outer(turn * weight, body.axes[row, 1])
+
+
+def _with_own_life(person: _Person, take: Take, turns: FloatArray) -> FloatArray:
+    """Return turns (F, K, 4) that leave the whole body as clips have it that bring their own life: who sits, sits."""
+    table, fps = take.segments, person.clip.fps
+    rows = np.arange(take.rows[person.character], take.rows[person.character + 1])
+    own = [row for row in rows.tolist() if take.behaviors[table.behavior[row]] in OWN_LIFE]
+    if not own:
+        return turns
+    ends = np.append(table.start[rows[1:]], take.ends[person.character])
+    times, loose = person.start + np.arange(len(turns)) / fps, np.ones(len(turns))
+    for row in own:
+        begin, end = table.start[row], ends[row - rows[0]]
+        loose[(times >= begin - _BEFORE_HANDS) & (times <= end + _BEFORE_HANDS)] = 0.0
+    loose = gaussian_filter1d(loose, _HANDS_SOFT * fps, mode="nearest")
+    vectors = rotations.to_rotation_vector(rotations.continuous(turns))
+    return rotations.from_rotation_vector(loose[:, None, None] * vectors)
 
 
 def _with_resting_hands(person: _Person, turns: FloatArray) -> FloatArray:

@@ -10,10 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError
 from gaitway.core.suggest import nearest
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.characters import RADII, Character, LibraryRef
+from gaitway.scene.errands import Errand, Place, target_of
 from gaitway.scene.model import DRAWN, MAX_CHARACTERS, CharacterItem, LibraryItem
 from gaitway.scene.placing.placement import CharacterGroup, Placement, heading_towards
 from gaitway.scene.plan_options import PlanOptions
@@ -29,15 +33,15 @@ class CharacterGroups:
         self.problems: list[Problem] = []
         self.files: list[Path] = []
         """Library files; their content is a part of the scene's hash."""
-        self.library = self._library(whole.singles.get("library")) or LibraryRef()
+        self.library = self.library_of(whole.singles.get("library")) or LibraryRef()
         self.plan_data: dict[str, Any] = {}
         self.plan = self._options(whole.singles.get("plan"), {}) or planner_entry(DEFAULT_PLANNER).options_model()()
         if "plan" in whole.singles:
             self.plan_data = whole.singles["plan"].value
         entries = whole.lists["characters"]
-        self.libraries = [self._library(_inner(e, "library")) or self.library for e in entries]
-        self.drawn = [_draws_sizes(_inner(e, "library") or whole.singles.get("library")) for e in entries]
-        self.plans = [self._options(_inner(e, "plan"), self.plan_data) or self.plan for e in entries]
+        self.libraries = [self.library_of(inner(e, "library")) or self.library for e in entries]
+        self.drawn = [draws_sizes(inner(e, "library") or whole.singles.get("library")) for e in entries]
+        self.plans = [self.options_of(inner(e, "plan")) for e in entries]
         self.groups = self._groups(entries)
 
     def _groups(self, entries: tuple[SceneEntry, ...]) -> list[CharacterGroup]:
@@ -67,8 +71,12 @@ class CharacterGroups:
             first += len(names)
         return out
 
-    def characters(self, group: CharacterGroup, placement: Placement) -> list[Character]:
-        """Return the characters of a group that has been placed."""
+    def characters(
+        self, group: CharacterGroup, placement: Placement, errands: tuple[Errand, ...] = ()
+    ) -> list[Character]:
+        """Return the characters of a group that has been placed, with what they do if they have no goals."""
+        target = next((found for one in errands if (found := target_of(one)) is not None), None)
+        seen = np.array(target.point) if isinstance(target, Place) else None
         item, index = group.item, group.index
         starts, goals = placement.starts[group.first], placement.goals[group.first]
         yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) >= 3 else None
@@ -77,7 +85,7 @@ class CharacterGroups:
         return [
             Character(
                 name=name,
-                start=(float(start[0]), float(start[1]), heading_towards(start, goal) if yaw is None else yaw),
+                start=(float(start[0]), float(start[1]), _heading(start, goal if seen is None else seen, yaw)),
                 goal=(float(goal[0]), float(goal[1])),
                 goal_heading=goal_heading,
                 library=self._of_one(index, name, placement.seed),
@@ -88,6 +96,7 @@ class CharacterGroups:
                 start_time=item.start_time,
                 start_floor=placement.floor_name(group, "start"),
                 goal_floor=placement.floor_name(group, "goal"),
+                errands=errands,
             )
             for name, start, goal in zip(group.names, starts, goals, strict=True)
         ]
@@ -99,7 +108,8 @@ class CharacterGroups:
             return library
         return replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
 
-    def _library(self, entry: SceneEntry | None) -> LibraryRef | None:
+    def library_of(self, entry: SceneEntry | None) -> LibraryRef | None:
+        """Return the library of an entry, checked; None if there is no entry."""
         if entry is None:
             return None
         item: LibraryItem = entry.value
@@ -130,6 +140,10 @@ class CharacterGroups:
             self.files.append(file)
         return LibraryRef(file=str(file))
 
+    def options_of(self, entry: SceneEntry | None) -> PlanOptions:
+        """Return the planner options of an entry, which override the scene's; those of the scene without one."""
+        return self._options(entry, self.plan_data) or self.plan
+
     def _options(self, entry: SceneEntry | None, base: Mapping[str, Any]) -> PlanOptions | None:
         """Return options checked by their planner's model; they override the scene's if the planner is the same."""
         if entry is None:
@@ -153,9 +167,14 @@ class CharacterGroups:
         return model.model_validate({**base, **own}) if same else checked
 
 
-def _inner(entry: SceneEntry, key: str) -> SceneEntry | None:
+def inner(entry: SceneEntry, key: str) -> SceneEntry | None:
+    """Return the entry of a value inside another one; None if it is not written."""
     value = getattr(entry.value, key)
     return None if value is None else SceneEntry(value, entry.document, (*entry.place, key))
+
+
+def _heading(start: FloatArray, seen: FloatArray, yaw: float | None) -> float:
+    return heading_towards(start, seen) if yaw is None else yaw
 
 
 def _names(base: str, count: int | None) -> tuple[str, ...]:
@@ -170,5 +189,6 @@ def _size(item: LibraryItem) -> float:
     return item.size if isinstance(item.size, float) else 1.0
 
 
-def _draws_sizes(entry: SceneEntry | None) -> bool:
+def draws_sizes(entry: SceneEntry | None) -> bool:
+    """Return whether everybody with the library of an entry draws a size."""
     return entry is not None and entry.value.size == DRAWN

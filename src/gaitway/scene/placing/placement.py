@@ -12,7 +12,8 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
-from gaitway.scene.model import OPPOSITE, AreaItem, CharacterItem, CircleItem
+from gaitway.scene.area_models import AreaItem, CircleItem
+from gaitway.scene.model import OPPOSITE, CharacterItem
 from gaitway.scene.placing.free_space import TOUCHING, Discs, FreeSpace, free_of_all
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import SceneEntry
@@ -82,6 +83,8 @@ class Placement:
                 discs = self._others(group, "start", time)
                 points = self._sample(group, "start_area", discs, self._space(group, "start", time))
                 self.starts |= {} if points is None else {group.first: points}
+            if group.item.errands is not None and group.first in self.starts:
+                self.goals[group.first] = self.starts[group.first]  # where errands lead is known on the way
             if group.first not in self.goals:
                 discs = self._others(group, "goal", None)
                 points = self._sample(group, "goal_area", discs, self._space(group, "goal", None))
@@ -94,6 +97,10 @@ class Placement:
 
     def _find_floor(self, group: CharacterGroup, which: str) -> None:
         """Find the floor of a start or goal: by its name, by its height, or the lowest that is there."""
+        if which == "goal" and group.item.errands is not None:
+            if (group.first, "start") in self._floors:
+                self._floors[group.first, which] = self._floors[group.first, "start"]
+            return
         given, named = getattr(group.item, which), getattr(group.item, f"{which}_floor")
         height = float(given[3]) if isinstance(given, tuple) and len(given) == 4 else None
         if self.floors is None:

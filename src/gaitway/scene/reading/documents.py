@@ -21,7 +21,7 @@ MAX_INCLUDE_DEPTH = 8
 MAX_FILES = 1000
 """Largest number of files of one scene; includes of includes multiply."""
 
-LISTS = ("obstacles", "specials", "movers", "lifts", "characters")
+LISTS = ("obstacles", "specials", "movers", "lifts", "characters", "sources", "rules")
 """Keys whose entries are joined. For all other keys the including file wins, then the last include."""
 
 
@@ -153,6 +153,8 @@ class MergedScene:
     """Entries by key, for the keys of `LISTS`."""
     singles: dict[str, SceneEntry]
     """All other values that are written, by key."""
+    places: dict[str, SceneEntry]
+    """Places by name; where a name is written twice, the including file wins."""
 
 
 def merged(top: Document) -> MergedScene:
@@ -168,10 +170,15 @@ def merged(top: Document) -> MergedScene:
     }
     singles: dict[str, SceneEntry] = {}
     for document in documents:  # those that win come last
-        for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan", "camera"):
+        for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan", "camera", "end"):
             if getattr(document.model, key) is not None:
                 singles[key] = SceneEntry(getattr(document.model, key), document, (key,))
-    return MergedScene(top, lists, singles)
+    places = {
+        name: SceneEntry(place, document, ("places", name))
+        for document in documents
+        for name, place in document.model.places.items()
+    }
+    return MergedScene(top, lists, singles, places)
 
 
 def plain_data(value: Any, place: Place = ()) -> Any:

@@ -148,12 +148,14 @@ def _fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
     """Return the model of the map at a place."""
     current: type[BaseModel] | None = model
+    named = False  # whether the next step is a name in a map of models
     for step in place:
-        if isinstance(step, int):
+        if isinstance(step, int) or named:
+            named = False
             continue
         info = _fields(current).get(step) if current else None
         if info is not None:
-            current = _model_in(info.annotation)
+            current, named = _model_in(info.annotation), typing.get_origin(info.annotation) is dict
         elif current is not None and current.model_config.get("extra") == "allow":
             current = _model_in(typing.get_type_hints(current)["__pydantic_extra__"])
         else:

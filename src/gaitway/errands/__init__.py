@@ -1,0 +1,1 @@
+"""Errands: people who do one thing after another; who does what next, and plans for it."""

@@ -1,0 +1,59 @@
+"""Arrivals: when people come out of the sources of a scene, and what kind of people they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from zlib import crc32
+
+import numpy as np
+
+from gaitway.scene.characters import LibraryRef
+from gaitway.scene.sources import Source, SourceKind
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """Somebody who comes out of a source."""
+
+    name: str
+    time: float
+    """When [s]."""
+    source: Source
+    kind: SourceKind
+    library: LibraryRef
+
+
+def arrivals(sources: Sequence[Source], seed: int, end: float = math.inf) -> list[Arrival]:
+    """Return all who come out of sources before a time [s], in order of time; drawn by seed and name."""
+    found = [arrival for source in sources for arrival in _of(source, seed, end)]
+    return sorted(found, key=lambda arrival: (arrival.time, arrival.name))
+
+
+def _of(source: Source, seed: int, end: float) -> Iterator[Arrival]:
+    rng = np.random.default_rng([seed, crc32(source.name.encode()), 29])
+    shares = np.array([kind.share for kind in source.kinds])
+    for number, time in enumerate(_times(source, rng), 1):
+        if number > source.count or time > end:
+            return
+        kind = source.kinds[int(rng.choice(len(shares), p=shares / shares.sum()))]
+        name = f"{source.name}-{number:03d}"
+        library = kind.library
+        if kind.sized:
+            library = replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
+        yield Arrival(name, time, source, kind, library)
+
+
+def _times(source: Source, rng: np.random.Generator) -> Iterator[float]:
+    """Yield when people come: by the timetable, or by chance at the rate."""
+    if source.times:
+        yield from (time for time, count in sorted(source.times) for _ in range(count))
+        return
+    time = source.start
+    while True:
+        time += float(rng.exponential(1.0 / source.rate))
+        if time > source.until:
+            return
+        yield time

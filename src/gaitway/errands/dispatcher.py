@@ -1,0 +1,483 @@
+"""The dispatcher: it tells everybody what to do next, errand by errand, and notes what came of it.
+
+It knows nothing of how people move. Whoever moves them (a planner, a live crowd) asks for an order when a person has
+carried out the one before, and tells how that went.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from zlib import crc32
+
+import numpy as np
+import shapely.affinity
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import PlanError
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
+from gaitway.errands.standing_places import StandingPlaces
+from gaitway.scene.errands import (
+    Choose,
+    Errand,
+    Go,
+    Leave,
+    Look,
+    Meet,
+    Person,
+    Place,
+    Queue,
+    Range,
+    Repeat,
+    SeatPlace,
+    Sit,
+    Target,
+    Wait,
+    every,
+    label,
+    target_of,
+)
+
+_TRIES = (1.5, 3.0, 5.0, 8.0, 12.0)
+"""Times after which a walk that others bar is tried again [s], one after another."""
+_REACTION = (0.35, 1.0)
+"""Time after which somebody in a line sees that the one before has moved on [s]."""
+_LONGEST = 86_400.0
+"""Time for which people hold at most [s]: one day."""
+_FULL = 3.0
+"""Time after which somebody looks again whether a line has room [s]."""
+_PATIENT = 600.0
+"""Longest time to wait for room in a line or for a free seat [s]."""
+_BESIDE = 1.1
+"""Distance at which people stop before somebody [m]."""
+SIDES = {"left": 0.5 * math.pi, "right": -0.5 * math.pi, "front": 0.0}
+"""Heading of somebody who has a seat on a side (front: behind the back), over that of who sits on it [rad]."""
+_STOOL = 0.16
+"""Distance from the front edge of a seat at which people of usual size stand before they sit down [m]."""
+_ROOM = 0.15
+"""How far before that place people can stand with as much room as usual [m]."""
+
+DONE, NOT_DONE, GIVEN_UP, GOING_ON = "done", "not done", "given up", "going on"
+"""What comes of an errand: it is done; it could not be done; it is given up; it goes on when the run ends."""
+
+Doing = Generator[Order, Outcome, None]
+Walking = Generator[Order, Outcome, Outcome]
+
+
+@dataclass(frozen=True)
+class Span:
+    """An errand of a person, from one time to another."""
+
+    label: str
+    """What it was, such as "queue counter"."""
+    start: float
+    end: float
+    """From when to when [s]."""
+    outcome: str
+    """What came of it: `DONE`, `NOT_DONE`, `GIVEN_UP` or `GOING_ON`."""
+    reason: str = ""
+    """Why it was not done; empty if it was."""
+
+
+@dataclass(eq=False)
+class Doer:
+    """Somebody who does errands. This class is **mutable**."""
+
+    name: str
+    errands: tuple[Errand, ...]
+    pose: Pose
+    """Where the person stands, or stood before the last walk."""
+    time: float
+    """Time of the last outcome [s]."""
+    radius: float
+    rng: np.random.Generator
+    spans: list[Span] = field(default_factory=list)
+    doing: Doing | None = None
+    waits: bool = False
+    """Whether the person holds."""
+    current: tuple[str, float] | None = None
+    """What the person is doing now, and since when [s]."""
+
+
+def _straight_before(name: str, seat: SeatPlace, side: str) -> Pose:
+    """Return where somebody of usual size stands before a seat that is on a side."""
+    x, y, heading = seat.pose
+    turned = heading + SIDES[side]
+    return x + _STOOL * math.cos(heading), y + _STOOL * math.sin(heading), turned
+
+
+def _side(pose: Pose, seat: SeatPlace) -> str:
+    """Return on which side somebody has a seat who comes to it with as little turning as possible."""
+    way = math.atan2(seat.pose[1] - pose[1], seat.pose[0] - pose[0])
+
+    def turn(side: str) -> float:
+        off = way - seat.pose[2] - SIDES[side]
+        return round(abs(math.remainder(off, math.tau)) + (0.0 if side != "front" else 0.5), 6)
+
+    return min(SIDES, key=turn)
+
+
+class Dispatcher:
+    """All who do errands, and what they share: lines, seats, meeting points and events. **Mutable**."""
+
+    def __init__(
+        self,
+        clearance: Callable[[FloatArray], FloatArray],
+        seed: int,
+        shift: Callable[[Place], tuple[float, float]] | None = None,
+        before_seat: Callable[[str, SeatPlace, str], Pose] = _straight_before,
+    ) -> None:
+        """Begin without anybody.
+
+        Args:
+            clearance: distances of points (N, 2) to the nearest obstacle [m]; (N,).
+            seed: seed of all that is drawn.
+            shift: how far places are moved into the plane in which people are moved [m]; None: not at all.
+            before_seat: where somebody, by name, stands before he sits down on a seat that is on a side.
+        """
+        self.standing = StandingPlaces(clearance)
+        self.seed, self.shift, self.before_seat = seed, shift, before_seat
+        self.people: dict[str, Doer] = {}
+        self.events: dict[str, float] = {}
+        """Events that have happened, and when [s]."""
+        self.visitors: dict[str, set[str]] = {}
+        """Who has been at which place, by its name."""
+        self.awoken: list[tuple[float, str]] = []
+        """Who is to be asked for an order again, and when [s]; whoever moves people takes them out."""
+        self._lines: dict[str, QueueLine] = {}
+        self._places: dict[int, Place] = {}
+        self._seats: dict[tuple[str, int], str] = {}
+        self._met: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+
+    def enter(self, name: str, errands: Sequence[Errand], pose: Pose, time: float, radius: float) -> None:
+        """Let somebody begin with errands, at a pose, from a time on [s]."""
+        rng = np.random.default_rng([self.seed, crc32(name.encode()), 23])
+        self.people[name] = Doer(name, tuple(errands), pose, time, radius, rng)
+        self.standing.taken[name] = pose[:2]
+
+    def next(self, name: str, outcome: Outcome) -> Order:
+        """Return what somebody is to do, after what came of the last order."""
+        doer = self.people[name]
+        doer.time, doer.pose, doer.waits = outcome.time, outcome.pose, False
+        try:
+            if doer.doing is None:
+                doer.doing = self._life(doer)
+                order = next(doer.doing)
+            else:
+                order = doer.doing.send(outcome)
+        except StopIteration:
+            order = Finished()
+        doer.waits = isinstance(order, Hold)
+        if isinstance(order, Gone):
+            self.standing.taken.pop(name, None)
+        return order
+
+    def happen(self, event: str, time: float) -> None:
+        """Note that an event happens; who waits for it goes on."""
+        self.events.setdefault(event, time)
+        for doer in self.people.values():
+            if doer.waits:
+                self._wake(doer.name, time)
+
+    def send(self, name: str, errands: Sequence[Errand], time: float) -> None:
+        """Give somebody other errands at a time [s]; those that are not done yet are given up."""
+        doer = self.people[name]
+        doer.time = max(doer.time, time)
+        if doer.doing is not None:
+            doer.doing.close()
+        for line in self._lines.values():
+            if name in line.people:
+                self._out_of_line(doer, line)
+        self._seats = {seat: who for seat, who in self._seats.items() if who != name}
+        if doer.current is not None:
+            doer.spans.append(Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
+        doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
+
+    def again(self, name: str) -> None:
+        """Let somebody begin anew with his errands, who could not carry out the first order."""
+        doer = self.people[name]
+        if doer.doing is not None:
+            doer.doing.close()
+        doer.doing, doer.current, doer.waits = None, None, False
+
+    def lines(self) -> Mapping[str, QueueLine]:
+        """Return the lines that have formed, by the name of the place."""
+        return self._lines
+
+    def _wake(self, name: str, time: float) -> None:
+        self.awoken.append((time, name))
+
+    def _life(self, doer: Doer) -> Doing:
+        yield from self._all(doer, doer.errands)
+        yield Finished()
+
+    def _all(self, doer: Doer, errands: Sequence[Errand]) -> Doing:
+        for errand in errands:
+            if isinstance(errand, Repeat):
+                for _ in range(errand.times):
+                    yield from self._all(doer, errand.errands)
+            elif isinstance(errand, Choose):
+                yield from self._all(doer, self._chosen(doer, errand))
+            else:
+                began = doer.time
+                doer.current = (label(errand), began)
+                reason = yield from self._one(doer, errand)
+                doer.current = None
+                doer.spans.append(Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
+                target = target_of(errand)
+                if isinstance(target, Place) and not isinstance(errand, Look) and not reason:
+                    self.visitors.setdefault(target.name, set()).add(doer.name)
+                if isinstance(errand, Leave) and not reason:
+                    yield Gone()
+
+    def _one(self, doer: Doer, errand: Errand) -> Generator[Order, Outcome, str]:
+        """Do one errand; return why it could not be done, or nothing."""
+        match errand:
+            case Go(to):
+                return (yield from self._go(doer, to))
+            case Wait():
+                return (yield from self._wait(doer, errand))
+            case Queue(at):
+                return (yield from self._queue(doer, self._placed(at)))
+            case Sit(at, seconds):
+                return (yield from self._sit(doer, self._placed(at), seconds))
+            case Look(to, seconds):
+                return (yield from self._look(doer, to, seconds))
+            case Meet():
+                return (yield from self._meet(doer, errand))
+            case Leave(by):
+                return (yield from self._go(doer, by, leaving=True))
+        raise AssertionError(f"no errand {errand}")
+
+    def _walk(self, doer: Doer, find: Callable[[], Walk | None], nowhere: str) -> Walking:
+        """Walk to where `find` says, which is asked again before each try; return how the last try went."""
+        outcome = Outcome(doer.time, doer.pose, nowhere)
+        tries = [*_TRIES]
+        while True:
+            order = find()
+            outcome = Outcome(doer.time, doer.pose, nowhere)
+            if order is not None:
+                self.standing.taken[doer.name] = order.goal
+                outcome = yield order
+                if not outcome.reason:
+                    self.standing.taken[doer.name] = outcome.pose[:2]
+                    return outcome
+            self.standing.taken[doer.name] = outcome.pose[:2]
+            tries = tries[-1:] if outcome.barred and len(tries) > 1 else tries
+            if not tries or outcome.hopeless:
+                return outcome
+            yield Stand(doer.time + tries.pop(0) * doer.rng.uniform(0.8, 1.2))
+
+    def _go(self, doer: Doer, to: Target, leaving: bool = False) -> Generator[Order, Outcome, str]:
+        outcome = yield from self._walk(doer, lambda: self._spot(doer, to, leaving), self._no_room(to))
+        return outcome.reason
+
+    def _spot(self, doer: Doer, to: Target, leaving: bool = False) -> Walk | None:
+        """Return where somebody goes who goes to a place or up to somebody; None if there is no room."""
+        if isinstance(to, Person):
+            return self._before(doer, to.name)
+        place = self._placed(to)
+        if place.area is not None:
+            here = doer.pose[:2] if leaving else None  # who leaves takes the nearest way out
+            found = self.standing.within(place.area, doer.name, doer.radius, doer.rng, near=here)
+        else:
+            found = place.point if leaving else self.standing.near(place.point, doer.name, doer.radius)
+        if found is None:
+            return None
+        if leaving:
+            return Walk(found, leaving=True)
+        there = math.dist(found, place.point) < 1e-9
+        return Walk(found, place.heading if there else None, exact=there and place.heading is not None)
+
+    def _before(self, doer: Doer, name: str) -> Walk | None:
+        """Return where somebody goes who goes up to another one: before that one, turned towards that one."""
+        other = self.people.get(name)
+        if other is None:
+            return None
+        x, y = self.standing.taken.get(name, other.pose[:2])
+        way = math.atan2(doer.pose[1] - y, doer.pose[0] - x)
+        for turn in (0.0, 0.5, -0.5, 1.0, -1.0, 1.6, -1.6, 2.3, -2.3, math.pi):
+            point = (x + _BESIDE * math.cos(way + turn), y + _BESIDE * math.sin(way + turn))
+            if self.standing.free(np.array([point]), doer.name, doer.radius)[0]:
+                return Walk(point, math.atan2(y - point[1], x - point[0]))
+        return None
+
+    def _no_room(self, to: Target) -> str:
+        if isinstance(to, Person):
+            return f"'{to.name}' is not there, or there is no room beside '{to.name}'"
+        return f"there is no room at '{to.name}'"
+
+    def _wait(self, doer: Doer, errand: Wait) -> Generator[Order, Outcome, str]:
+        if errand.event is not None:
+            while errand.event not in self.events:
+                yield Hold(_LONGEST)
+                if doer.time >= _LONGEST:
+                    return f"'{errand.event}' never happens"
+            yield Stand(doer.time + doer.rng.uniform(*_REACTION))
+        elif errand.until is not None:
+            yield Stand(max(errand.until, doer.time))
+        elif errand.seconds is not None:
+            yield Stand(doer.time + self._drawn(doer, errand.seconds))
+        return ""
+
+    def _queue(self, doer: Doer, place: Place) -> Generator[Order, Outcome, str]:
+        line, tired = self._line(place, doer.radius), doer.time + _PATIENT
+        while line.join(doer.name) is None:
+            if doer.time >= tired:
+                return f"the line at '{place.name}' is full: {len(line)} people"
+            yield Stand(doer.time + _FULL)
+        while True:
+            number = line.people[doer.name]
+            point, heading = line.places[number].tolist(), float(line.headings[number])
+            outcome = yield from self._walk(doer, _always(Walk((point[0], point[1]), heading, exact=True)), "")
+            if outcome.reason:
+                self._out_of_line(doer, line)
+                return outcome.reason
+            if number == 0:
+                break
+            while not line.move_up(doer.name):
+                yield Hold(_LONGEST)
+            self._call_up(doer, line, number)
+        yield Stand(doer.time + self._drawn(doer, place.service or (0.0, 0.0)))
+        self._out_of_line(doer, line)
+        return ""
+
+    def _out_of_line(self, doer: Doer, line: QueueLine) -> None:
+        number = line.people[doer.name]
+        line.leave(doer.name)
+        self._call_up(doer, line, number)
+
+    def _call_up(self, doer: Doer, line: QueueLine, place: int) -> None:
+        """Wake whoever comes next after a place that has become free."""
+        follower = line.behind(place)
+        if follower is not None and self.people[follower].waits:
+            self._wake(follower, doer.time + float(self.people[follower].rng.uniform(*_REACTION)))
+
+    def _line(self, place: Place, radius: float) -> QueueLine:
+        """Return the line before a place; it is laid out when the first person comes."""
+        if place.name not in self._lines:
+
+            def free(points: FloatArray) -> FloatArray:
+                return np.asarray(self.standing.clearance(points) >= radius)
+
+            if place.line:
+                places, headings = drawn_line(place.line, place.spacing, free)
+            else:
+                places, headings = own_line(place.point, place.heading or 0.0, place.spacing, free)
+            blocked = np.flatnonzero(~np.asarray(free(places), dtype=np.bool_))
+            if len(blocked):
+                x, y = places[blocked[0]].tolist()
+                raise PlanError(
+                    f"place '{place.name}': nobody can stand at ({x:.2f}, {y:.2f}) of its line, an obstacle is there; "
+                    "draw the line elsewhere"
+                )
+            self._lines[place.name] = QueueLine(places, headings)
+        return self._lines[place.name]
+
+    def _sit(self, doer: Doer, place: Place, seconds: Range) -> Generator[Order, Outcome, str]:
+        lasts, tired = self._drawn(doer, seconds), doer.time + _PATIENT
+        chosen = self._free_seat(doer, place)
+        if chosen is None:
+            reason = f"all {len(place.seats)} seats of '{place.name}' are taken; stands instead"
+            outcome = yield from self._walk(doer, lambda: self._spot(doer, replace(place, heading=None)), reason)
+            yield Stand(min(doer.time + lasts, tired))
+            return outcome.reason or reason
+        seat = place.seats[chosen]
+        self._seats[place.name, chosen] = doer.name
+        side = _side(doer.pose, seat)
+        x, y, heading = self.before_seat(doer.name, seat, side)
+        ahead = (seat.pose[2], _ROOM)
+        outcome = yield from self._walk(doer, _always(Walk((x, y), heading, exact=True, ahead=ahead)), "")
+        if not outcome.reason:
+            outcome = yield SitDown(seat, lasts, side)
+        self._seats.pop((place.name, chosen), None)
+        return outcome.reason
+
+    def _free_seat(self, doer: Doer, place: Place) -> int | None:
+        """Return the nearest seat of a place that nobody has; None if all are taken."""
+        free = [k for k in range(len(place.seats)) if (place.name, k) not in self._seats]
+        away = [(round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k) for k in free]
+        return min(away)[1] if away else None
+
+    def _look(self, doer: Doer, to: Target, seconds: Range) -> Generator[Order, Outcome, str]:
+        seen = self._seen(to)
+        reason = ""
+        if seen is None:
+            return self._no_room(to)
+        heading = math.atan2(seen[1] - doer.pose[1], seen[0] - doer.pose[0])
+        if math.dist(seen, doer.pose[:2]) > 1e-6:
+            outcome = yield from self._walk(doer, _always(Walk(doer.pose[:2], heading)), "")
+            reason = outcome.reason
+        yield Stand(doer.time + self._drawn(doer, seconds))
+        return reason
+
+    def _seen(self, to: Target) -> tuple[float, float] | None:
+        if isinstance(to, Place):
+            return self._placed(to).point
+        return None if to.name not in self.people else self.people[to.name].pose[:2]
+
+    def _meet(self, doer: Doer, errand: Meet) -> Generator[Order, Outcome, str]:
+        """Go to a place, turned towards it, and wait until all companions that are still there have come."""
+        wanted = set(errand.companions) | {doer.name}
+        key = (errand.at.name, tuple(sorted(wanted)))
+        here = self._met.setdefault(key, set())
+        outcome = yield from self._walk(doer, lambda: self._beside(doer, errand.at), self._no_room(errand.at))
+        here.add(doer.name)
+        patience = doer.time + errand.patience
+        if wanted <= here:
+            for name in sorted(wanted - {doer.name}):
+                if self.people[name].waits:
+                    self._wake(name, doer.time + float(doer.rng.uniform(*_REACTION)))
+            self._met.pop(key)
+            return outcome.reason
+        while not wanted <= here and doer.time < patience - 1e-6:
+            yield Hold(patience)
+        late = sorted(wanted - here)
+        return outcome.reason or (f"'{late[0]}' does not come within {errand.patience:g} s" if late else "")
+
+    def _beside(self, doer: Doer, at: Target) -> Walk | None:
+        spot, seen = self._spot(doer, at), self._seen(at)
+        if spot is None or seen is None or math.dist(spot.goal, seen) < 0.3:
+            return spot
+        return Walk(spot.goal, math.atan2(seen[1] - spot.goal[1], seen[0] - spot.goal[0]))
+
+    def _chosen(self, doer: Doer, errand: Choose) -> tuple[Errand, ...]:
+        if errand.by == "chance":
+            share = np.asarray(errand.weights)
+            return errand.among[int(doer.rng.choice(len(share), p=share / share.sum()))]
+        keys = [(self._rank(doer, errands, errand.by), k) for k, errands in enumerate(errand.among)]
+        return errand.among[min(keys)[1]]
+
+    def _rank(self, doer: Doer, errands: Sequence[Errand], by: str) -> tuple[float, float]:
+        """Return how long the first line of some errands is, and how far away the first place is [m]."""
+        first = next((t for e in errands if isinstance(t := target_of(e), Place)), None)
+        away = math.inf if first is None else round(math.dist(self._placed(first).point, doer.pose[:2]), 6)
+        lines = [self._lines.get(e.at.name) for e in every(errands) if isinstance(e, Queue)]
+        queued = 0 if not lines or lines[0] is None else len(lines[0])
+        return (queued, away) if by == "queue" else (0.0, away)
+
+    def _placed(self, place: Place) -> Place:
+        """Return a place in the plane in which people are moved."""
+        if self.shift is None:
+            return place
+        if id(place) not in self._places:
+            dx, dy = self.shift(place)
+            self._places[id(place)] = _moved(place, dx, dy)
+        return self._places[id(place)]
+
+    def _drawn(self, doer: Doer, seconds: Range) -> float:
+        return float(doer.rng.uniform(*seconds)) if seconds[1] > seconds[0] else seconds[0]
+
+
+def _always(order: Walk) -> Callable[[], Walk]:
+    """Return what always finds the same walk."""
+    return lambda: order
+
+
+def _moved(place: Place, dx: float, dy: float) -> Place:
+    seats = tuple(replace(s, pose=(s.pose[0] + dx, s.pose[1] + dy, s.pose[2])) for s in place.seats)
+    area = None if place.area is None else shapely.affinity.translate(place.area, dx, dy)
+    line = tuple((x + dx, y + dy) for x, y in place.line)
+    return replace(place, point=(place.point[0] + dx, place.point[1] + dy), area=area, line=line, seats=seats)

@@ -1,0 +1,71 @@
+"""From plans of errands to a take: who performs which walks, and what a take says about errands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gaitway.errands.dispatcher import Span
+from gaitway.errands.planning import Busy, ErrandPlan
+from gaitway.levels.level_scene import LevelScene
+from gaitway.performing.synthesis import SWAY, Leg, Performer
+from gaitway.performing.terrain.underfoot import GroundSpan
+from gaitway.space.plan import Plan
+
+
+def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = None) -> list[Performer]:
+    """Return everybody with all walks, as `plans_to_take` wants them.
+
+    Args:
+        found: the plans, in the plane in which they were made.
+        seed: seed of how people stand.
+        levels: the floors of that plane; None for a place with one floor.
+    """
+    return [_performer(busy, found, seed, levels) for busy in found.people]
+
+
+def errand_rows(found: ErrandPlan) -> dict[str, list[list[Any]]]:
+    """Return what everybody did, by name, as plain JSON values: label, start, end [s], what came of it, and why."""
+    return {busy.name: [_row(span) for span in busy.spans] for busy in found.people}
+
+
+def _row(span: Span) -> list[Any]:
+    return [span.label, round(span.start, 3), round(span.end, 3), span.outcome, span.reason]
+
+
+def _performer(busy: Busy, found: ErrandPlan, seed: int, levels: LevelScene | None) -> Performer:
+    plans = [walk.plan for walk in busy.walks]
+    height, start = None, busy.character.start
+    ground: tuple[GroundSpan, ...] = ()
+    if levels is not None:
+        first = plans[0] if plans else Plan((), busy.pose, busy.character.start_time, 0.0)
+        height = levels.height(first.steps[0].pose if first.steps else start)
+        ground = _ground(busy, levels, plans)
+        plans, start = [levels.in_place(plan) for plan in plans], levels.pose(start)
+    legs = [Leg(plan, walk.clips, SWAY if walk.exact else None) for plan, walk in zip(plans, busy.walks, strict=True)]
+    return Performer(
+        busy.name,
+        found.libraries[busy.name],
+        start,
+        start_time=busy.character.start_time,
+        radius=busy.character.radius,
+        seed=seed,
+        height=height,
+        ground=ground,
+        later=legs,
+        leaves=busy.leaves,
+    )
+
+
+def _ground(busy: Busy, levels: LevelScene, plans: Sequence[Plan]) -> tuple[GroundSpan, ...]:
+    """Return the ground under all walks of a person, one after another."""
+    spans: list[GroundSpan] = []
+    for plan in plans:
+        found = levels.ground(busy.character, plan)
+        begin = plan.steps[0].time if plan.steps else plan.end_time
+        for k, span in enumerate(found):
+            first = -np.inf if not spans and k == 0 else begin if k == 0 else span.start
+            spans.append(GroundSpan(first, span.relief, span.height, span.level))
+    return tuple(spans)

@@ -1,0 +1,566 @@
+"""Plans of people who do errands: each walk is planned when it begins, with what is known then.
+
+Everybody who has planned a walk keeps to it, and everybody who stands is walked around until he sets off, so nobody is
+walked through. Traffic forgets what is over.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
+from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
+from gaitway.core import planar
+from gaitway.core.errors import SittingError
+from gaitway.core.progress import Progress, silent
+from gaitway.errands.arrivals import Arrival, arrivals
+from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.standing_places import drawn_points
+from gaitway.library.behavior import Library
+from gaitway.library.standing import standing_behaviors
+from gaitway.motion.clip import Clip
+from gaitway.planners import planner_entry
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.errands import Errand, Go, Place, Rule, SeatPlace, target_of
+from gaitway.scene.scene import Scene
+from gaitway.sitting import Seat, standing_place, visit
+from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
+from gaitway.space.planner import Planner
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.traffic import Traffic, placed_discs
+
+Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
+"""How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
+TICK = 1.0 / 30.0
+"""Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
+_NODES = 5_000
+"""Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
+_NEAR = 0.15
+"""Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
+_REACTS = (0.3, 1.2)
+"""Time that people need to notice that they are sent elsewhere [s]."""
+_RULE = ""
+"""Stands for the name of a person where something happens by a rule."""
+SITTING = "sit"
+"""Name of the behaviour of somebody who sits down, sits and gets up."""
+_MANNERS = ("upright", "leaning back", "forearms on thighs", "arms crossed")
+"""Manners of sitting that are drawn: those in which feet stay where they are put down."""
+_GETS_UP = 0.7
+"""Share of the usual discs that somebody takes up who has just got up from a seat."""
+_SHORTEST_SIT, _KNEES = 3.0, 0.22
+"""Shortest time to sit [s], and radius of the discs that stand for the hips and knees of who sits [m]."""
+_LATER = 0.5
+"""Time after which somebody tries again to come in where a source has no room [s]."""
+_NO_ROOM = 60.0
+"""Time after which somebody who finds no room at a source gives up [s]."""
+_LONG = 7200.0
+"""Time at which a run ends that does not end by itself [s]: two hours."""
+_TAKEN = 300.0
+"""Time after which whoever stands at a goal counts as standing there for good [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedWalk:
+    """One walk of a person."""
+
+    plan: Plan
+    clips: Mapping[str, Clip]
+    """Clips of its own, by name."""
+    exact: bool
+    """Whether it ends exactly where it was to."""
+    leaves: bool = False
+    """Whether the person is gone at its end, in the midst of a walk."""
+
+
+@dataclass(eq=False)
+class Busy:
+    """Somebody who does errands: who, when, and all walks. This class is **mutable** while plans are made."""
+
+    character: Character
+    prepared: PreparedLibrary
+    owner: int
+    pose: Pose
+    after: str | None = None
+    """The behaviour that ended last; None for somebody who has not moved."""
+    walks: list[PlannedWalk] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    leaves: float | None = None
+    """Time at which the person is gone [s]; None for somebody who stays."""
+    seated: bool = False
+    """Whether the person has just got up, and stands right before a seat."""
+
+    @property
+    def name(self) -> str:
+        """Name of the person."""
+        return self.character.name
+
+    def stands(self, time: float) -> bool:
+        """Return whether the person is there and stands at a time [s]."""
+        return self.leaves is None and (not self.walks or self.walks[-1].plan.end_time <= time)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrandPlan:
+    """What everybody does, and how it was found."""
+
+    people: tuple[Busy, ...]
+    """Everybody who came, in the order of names in the scene, then of arrival."""
+    refused: Mapping[str, SearchResult]
+    """Who could not come in, by name, and why."""
+    results: Mapping[str, SearchResult]
+    """How everybody fared, by name: found if all errands were done."""
+    end: float
+    """Time at which the run ends [s]."""
+    libraries: Mapping[str, Library]
+    searched: tuple[SearchResult, ...]
+    """All searches."""
+
+
+def plan_errands(
+    scene: Scene,
+    libraries: Mapping[LibraryRef, Library] | None = None,
+    *,
+    seed: int,
+    planners: Mapping[str, Planner] | None = None,
+    shift: Shift | None = None,
+    mirrors: npt.ArrayLike = (),
+    progress: Progress | None = None,
+) -> ErrandPlan:
+    """Plan what everybody of a scene does.
+
+    Args:
+        scene: the place and the people, in the plane in which they are planned.
+        libraries: libraries that are loaded already.
+        seed: seed of all that is drawn.
+        planners: planners by name; None takes those of `gaitway.planners` that people ask for.
+        shift: how far a point of a floor is moved into the plane [m]; None: not at all.
+        mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
+        progress: called with "errands", the time of the run, and when it ends if that is known.
+    """
+    return _Run(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
+
+
+class _Run:
+    """State of the planning of one run."""
+
+    def __init__(
+        self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
+        planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
+        progress: Progress,
+    ) -> None:  # fmt: skip
+        self.scene, self.seed, self.progress, self.shift = scene, seed, progress, shift
+        self.context = planning_context(scene.world, libraries)
+        self.end = _LONG if scene.end is None else scene.end
+        coming = arrivals(scene.sources, seed, self.end)
+        people = [*scene.characters, *strangers(scene, seed)]
+        if planners is None:
+            planners = {name: planner_entry(name).make() for name in dict.fromkeys(c.plan.planner for c in people)}
+        self.prepared: dict[str, PreparedLibrary] = {}
+        for number, character in enumerate(people):
+            progress("libraries", number, len(people))
+            self.prepared[character.name] = self.context.prepared(character, own_speed(character, seed))
+            planners[character.plan.planner].prepare(character, self.prepared[character.name])
+        fields = self.prepared[people[0].name].fields
+        self.one = MemberPlanner(seed, planners)
+        self.dispatcher = Dispatcher(
+            fields.clearance, seed, None if shift is None else self._shifted, self._before_seat
+        )
+        self.traffic = Traffic(fields.kinds, terrain=scene.world.terrain, mirrors=mirrors)
+        self.movers = Traffic(fields.kinds, terrain=scene.world.terrain)
+        for mover in scene.world.movers:
+            self.movers.add_mover(mover)
+            self.traffic.add_mover(mover)
+        self.coming = {arrival.name: arrival for arrival in coming}
+        self.people: dict[str, Busy] = {}
+        self.refused: dict[str, SearchResult] = {}
+        self._heap: list[tuple[float, int, str, int]] = []
+        self._number = count()
+        self._turn: dict[str, int] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._happened: set[int] = set()
+        self._sent: list[Rule] = []
+
+    def plan(self) -> ErrandPlan:
+        """Let everybody do errands until all have done, or the run ends."""
+        self._begin()
+        last = 0.0
+        while self._heap:
+            time, _, name, turn = heapq.heappop(self._heap)
+            if time > self.end:
+                break
+            if name == _RULE:
+                if turn not in self._happened and self._present(time):
+                    self._happen(self.scene.rules[turn], time)
+                continue
+            if name in self.people and turn != self._turn[name]:
+                continue
+            last = max(last, time)
+            self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
+            self._step(name, time)
+            self._wake()
+            self._check_reached(time)
+        return self._result(last)
+
+    def _wake(self) -> None:
+        for when, other in self.dispatcher.awoken:
+            self._push(when, other)
+        self.dispatcher.awoken.clear()
+
+    def _present(self, time: float) -> bool:
+        """Return whether anybody is there who could notice what happens, or will still come."""
+        return any(busy.leaves is None for busy in self.people.values()) or any(
+            arrival.time >= time for arrival in self.coming.values()
+        )
+
+    def _check_reached(self, time: float) -> None:
+        """Let happen what happens when enough people have come to a place."""
+        for number, rule in enumerate(self.scene.rules):
+            came = 0 if rule.reach is None else len(self.dispatcher.visitors.get(rule.reach, ()))
+            if rule.reach is not None and number not in self._happened and came >= rule.count:
+                self._happen(rule, time)
+
+    def _happen(self, rule: Rule, time: float) -> None:
+        """Let something happen: who waits for it goes on, and who is sent elsewhere goes there."""
+        self._happened.add(self.scene.rules.index(rule))
+        self.dispatcher.happen(rule.event, time)
+        self._wake()
+        for number, other in enumerate(self.scene.rules):
+            if other.after == rule.event:
+                self._push_rule(time + other.delay, number)
+        if rule.errands:
+            self._sent.append(rule)
+            for busy in list(self.people.values()):
+                if busy.leaves is None and self._concerns(rule, busy.name):
+                    self._send(busy, rule.errands, time)
+
+    def _concerns(self, rule: Rule, name: str) -> bool:
+        """Return whether a rule sends somebody elsewhere: by his name, or by that of his group or source."""
+        return rule.who is None or name in rule.who or name.rpartition("-")[0] in rule.who
+
+    def _send(self, busy: Busy, errands: tuple[Errand, ...], time: float) -> None:
+        """Send somebody on other errands: at once if he stands, else after the step that he is in."""
+        if busy.walks and busy.walks[-1].leaves:
+            return  # on the way out already
+        name, reacts = busy.name, time + float(self.dispatcher.people[busy.name].rng.uniform(*_REACTS))
+        self.dispatcher.send(name, errands, time)
+        self._wake()
+        self._turn[name] += 1
+        if busy.stands(time):
+            self._outcomes[name] = Outcome(reacts, busy.pose)
+            self._push(reacts, name)
+            return
+        walk = busy.walks[-1]
+        steps = walk.plan.steps
+        number = next((k for k in range(1, len(steps)) if steps[k].time >= reacts), None)
+        if number is None or not self._turned(busy, walk, number):
+            self._outcomes[name] = Outcome(walk.plan.end_time, busy.pose)
+            self._push(walk.plan.end_time, name)
+
+    def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
+        """Let somebody break off a walk before one of its steps and walk elsewhere; return whether that is possible."""
+        name, plan = busy.name, walk.plan
+        step, saved, before = plan.steps[number], self.traffic.held(busy.owner), (busy.pose, busy.after)
+        self.traffic.cut(busy.owner, step.time)
+        order = self.dispatcher.next(name, Outcome(step.time, step.pose))
+        if isinstance(order, Walk):
+            busy.pose, busy.after = step.pose, plan.steps[number - 1].behavior
+            outcome = self._walk(busy, order, step.time, on_the_way=True)
+            if not outcome.reason:
+                done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
+                busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
+                self._outcomes[name] = outcome
+                self._push(outcome.time, name)
+                return True
+        busy.pose, busy.after = before
+        self.traffic.remove(busy.owner)
+        for swept in saved:
+            self.traffic.add_swept(busy.owner, swept)
+        self.dispatcher.again(name)
+        return False
+
+    def _begin(self) -> None:
+        """Put everybody who is there from the start into traffic, and note when the others come."""
+        members = [
+            CrowdMember(character, self.prepared[character.name], self.traffic.enroll(character.name), number)
+            for number, character in enumerate(self.scene.characters)
+        ]
+        self.refused |= absentees(self.scene.world, members, self.movers)
+        delays = start_delays([member.name for member in members], self.seed)
+        for member, share in zip(members, delays.tolist(), strict=True):
+            if member.name in self.refused:
+                continue
+            character = member.character
+            self.people[member.name] = Busy(character, member.prepared, member.owner, character.start)
+            self.traffic.add_standing(member.owner, member.start_discs, character.start_time)
+            self._enter(member.name, character.start_time, start_delay(share, character.plan.start_spread))
+        for arrival in self.coming.values():
+            self._push(arrival.time, arrival.name)
+        for number, rule in enumerate(self.scene.rules):
+            if rule.at is not None:
+                self._push_rule(rule.at, number)
+
+    def _shifted(self, place: Place) -> tuple[float, float]:
+        return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor)
+
+    def _enter(self, name: str, time: float, delay: float = 0.0) -> None:
+        """Let somebody begin with his errands."""
+        busy = self.people[name]
+        errands = busy.character.errands or (_goal_errand(busy.character),)
+        self.dispatcher.enter(name, errands, busy.pose, time + delay, busy.character.radius)
+        self._turn[name] = 0
+        self._outcomes[name] = Outcome(time + delay, busy.pose)
+        self._push(time + delay, name)
+
+    def _push_rule(self, time: float, number: int) -> None:
+        heapq.heappush(self._heap, (time, next(self._number), _RULE, number))
+
+    def _push(self, time: float, name: str) -> None:
+        time = math.ceil(time / TICK - 1e-6) * TICK
+        heapq.heappush(self._heap, (time, next(self._number), name, self._turn.get(name, 0)))
+
+    def _step(self, name: str, time: float) -> None:
+        """Ask what somebody does next, and do it."""
+        if name not in self.people:
+            self._come_in(name, time)
+            return
+        busy = self.people[name]
+        self._turn[name] += 1
+        outcome = replace(self._outcomes[name], time=time)
+        order = self.dispatcher.next(name, outcome)
+        self._carry_out(busy, order, time)
+
+    def _carry_out(self, busy: Busy, order: Order, time: float) -> None:
+        name, here = busy.name, busy.pose
+        self._outcomes[name] = Outcome(time, here)
+        match order:
+            case Walk():
+                self._outcomes[name] = self._walk(busy, order, time)
+                self._push(self._outcomes[name].time, name)
+            case Stand(until):
+                self._push(max(until, time), name)
+            case Hold(until):
+                self._push(max(until, time), name)
+            case SitDown():
+                self._outcomes[name] = self._sit(busy, order, time)
+                self._push(self._outcomes[name].time, name)
+            case Gone():
+                self.traffic.remove(busy.owner)
+                busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
+            case Finished():
+                pass
+
+    def _come_in(self, name: str, time: float) -> None:
+        """Let somebody come out of a source where there is room; try again later if there is none."""
+        arrival, prepared = self.coming[name], self.prepared[name]
+        if any(self._concerns(rule, name) for rule in self._sent):
+            return  # everybody is sent elsewhere, so that nobody comes any more
+        rng = np.random.default_rng([self.seed, next(self._number)])
+        shift = self._source_shift(arrival)
+        for x, y in (drawn_points(arrival.source.area, 48, rng) + shift).tolist():
+            pose = (x, y, self._towards(arrival, x, y))
+            character = replace(_stranger(arrival, pose), start_time=time)
+            member = CrowdMember(character, prepared, -1, 0)
+            discs = member.start_discs
+            free = (prepared.fields.clearance(discs[:, :2]) >= discs[:, 2]).all()
+            if free and self.traffic.comer(discs, time) is None:
+                owner = self.traffic.enroll(name)
+                self.people[name] = Busy(character, prepared, owner, pose)
+                self.traffic.add_standing(owner, discs, time)
+                self._enter(name, time)
+                return
+        if time + _LATER - arrival.time < _NO_ROOM:
+            self._push(time + _LATER, name)
+            return
+        reason = f"source '{arrival.source.name}' has no room for '{name}' within {_NO_ROOM:g} s; write a larger area"
+        self.refused[name] = SearchResult(Status.NO_PATH, None, reason=reason)
+
+    def _source_shift(self, arrival: Arrival) -> tuple[float, float]:
+        middle, floor = arrival.source.area.centroid, arrival.source.floor
+        return (0.0, 0.0) if self.shift is None else self.shift((middle.x, middle.y), floor)
+
+    def _towards(self, arrival: Arrival, x: float, y: float) -> float:
+        """Return the heading of somebody who comes in: towards the first place of his errands [rad]."""
+        targets = (target_of(errand) for errand in arrival.kind.errands)
+        first = next((target for target in targets if isinstance(target, Place)), None)
+        if first is None:
+            return 0.0
+        (px, py), (dx, dy) = first.point, self._shifted(first)
+        return math.atan2(py + dy - y, px + dx - x)
+
+    def _walk(self, busy: Busy, order: Walk, time: float, on_the_way: bool = False) -> Outcome:
+        """Plan a walk; whoever finds no way stays where he is.
+
+        Args:
+            busy: the person.
+            order: where to.
+            time: when it begins [s].
+            on_the_way: whether the person is walking already, so that traffic keeps what is before.
+        """
+        options = busy.character.plan
+        if order.exact and "exact" in type(options).model_fields:
+            options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
+        if "max_nodes" in type(options).model_fields:
+            most = min(getattr(options, "max_nodes", _NODES), _NODES)
+            options = options.model_copy(update={"max_nodes": most})
+        character = replace(
+            busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
+        )
+        member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
+        if busy.seated:
+            member.close = max(member.close, NEAREST)
+        if order.ahead is not None and order.heading is not None:
+            (x, y), (way, far) = order.goal, order.ahead
+            member.stop = (x, y, order.heading)
+            member.character = replace(character, goal=(x + far * math.cos(way), y + far * math.sin(way)))
+        found, traffic = MemberPlans(), self.traffic
+        if not on_the_way:
+            traffic.remove(busy.owner)
+        if order.leaving:
+            member.leaves_by = busy.prepared.part("leaving gait", lambda: _gait(busy.prepared.library))
+        elif (blocker := self._taken(busy, order, time)) is not None:
+            result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
+            self.one.stay(member, traffic, found, result)
+            x, y = order.goal
+            return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
+        others = [other for other in self.people.values() if other is not busy and other.stands(time)]
+        member.crowded = crowding(member, [self._standing(other) for other in others])
+        result = self.one.search(member, traffic, self.one.query(member))
+        if not result.found and member.leaves_by is not None:  # too near to leave at a walk
+            member.leaves_by = None
+            result = self.one.search(member, traffic, self.one.query(member))
+        if result.plan is None or not result.found:
+            self.one.stay(member, traffic, found, result)
+            people, anybody = set(self.people), set(self.traffic.names)
+            alone = result.status is Status.NO_PATH and anybody.isdisjoint(result.blockers)
+            barred = people.isdisjoint(result.blockers)
+            return Outcome(time, busy.pose, result.reason, hopeless=alone, barred=barred)
+        exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
+        busy.seated = False
+        plan = found.plans[busy.name]
+        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact, member.leaves_by is not None))
+        busy.pose = plan.end_pose
+        busy.after = plan.steps[-1].behavior if plan.steps else busy.after
+        if member.stop is not None and not exact:
+            return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
+        return Outcome(plan.end_time, plan.end_pose)
+
+    def _seat(self, seat: SeatPlace) -> Seat:
+        x, y, yaw = seat.pose
+        return Seat((x, y), yaw, seat.height, seat.depth)
+
+    def _before_seat(self, name: str, seat: SeatPlace, side: str) -> Pose:
+        x, y, heading = standing_place(self.prepared[name].library, self._seat(seat), side).tolist()
+        return x, y, heading
+
+    def _sit(self, busy: Busy, order: SitDown, time: float) -> Outcome:
+        """Let somebody who stands before a seat sit down, sit and get up."""
+        library, rng = busy.prepared.library, self.dispatcher.people[busy.name].rng
+        drawn, manner = int(rng.integers(2**31)), _MANNERS[int(rng.integers(len(_MANNERS)))]
+        try:
+            lasts = max(order.seconds, _SHORTEST_SIT)
+            made = visit(library, self._seat(order.seat), lasts, manner, drawn, order.side)
+        except SittingError as problem:
+            return Outcome(time, busy.pose, str(problem), hopeless=True)
+        name = f"sit~{busy.name}-{len(busy.walks)}"
+        path = made.clip.planar_path()
+        moved = planar.compose(busy.pose, planar.relative(path[0], path[-1])).tolist()
+        end, clip = time + made.clip.duration, replace(made.clip, name=name)
+        plan = Plan((PlanStep(SITTING, name, busy.pose, time),), (moved[0], moved[1], moved[2]), end, 0.0)
+        busy.walks.append(PlannedWalk(plan, {name: clip}, exact=True))
+        x, y, yaw = order.seat.pose
+        here = placed_discs(busy.pose, busy.prepared.standing_discs(busy.after))
+        legs = [(x + a * math.cos(yaw), y + a * math.sin(yaw), _KNEES) for a in (-0.2, 0.3)]
+        self.traffic.remove(busy.owner)
+        self.traffic.add_standing(busy.owner, np.vstack([here, legs]), time, end)
+        busy.pose, busy.seated = plan.end_pose, True
+        self.traffic.add_standing(busy.owner, placed_discs(busy.pose, busy.prepared.standing_discs(busy.after)), end)
+        return Outcome(end, busy.pose)
+
+    def _taken(self, busy: Busy, order: Walk, time: float) -> str | None:
+        """Return who stands at a goal for good; None if nobody does."""
+        there = placed_discs((*order.goal, order.heading or 0.0), busy.prepared.standing_discs())
+        room = 0.7 * busy.character.plan.tolerance if not order.exact else 0.0 if order.ahead is None else NEAREST
+        there = np.column_stack([there[:, :2], np.maximum(there[:, 2] - room, 0.01)])
+        return self.traffic.comer(there, time + _TAKEN)
+
+    def _standing(self, busy: Busy) -> CrowdMember:
+        return CrowdMember(replace(busy.character, start=busy.pose), busy.prepared, busy.owner, 0, after=busy.after)
+
+    def _result(self, last: float) -> ErrandPlan:
+        people = tuple(self.people.values())
+        end = max([last, *(walk.plan.end_time for busy in people for walk in busy.walks)])
+        end = end if self.scene.end is None else self.scene.end
+        for busy in people:
+            if busy.leaves is None and busy.walks and busy.walks[-1].leaves:  # the run ends before that is noticed
+                busy.leaves = busy.walks[-1].plan.end_time
+            busy.spans = list(self.dispatcher.people[busy.name].spans)
+            current = self.dispatcher.people[busy.name].current
+            if current is not None:
+                going = NOT_DONE if self.scene.end is None else GOING_ON
+                busy.spans.append(Span(*current, end, going, "not done when the run ends"))
+        return ErrandPlan(
+            people=people,
+            refused=self.refused,
+            results={busy.name: _fared(busy) for busy in people} | self.refused,
+            end=end,
+            libraries={busy.name: busy.prepared.library for busy in people},
+            searched=tuple(self.one.searched),
+        )
+
+
+def _fared(busy: Busy) -> SearchResult:
+    """Return how somebody fared: found if all errands were done, else the first that was not, and why."""
+    walks = [walk.plan for walk in busy.walks]
+    steps = tuple(step for plan in walks for step in plan.steps)
+    arrives = walks[-1].end_time if walks else busy.character.start_time
+    plan = Plan(steps, busy.pose, arrives, sum(plan.cost for plan in walks))
+    failed = [span for span in busy.spans if span.outcome == NOT_DONE]
+    reason = "" if not failed else f"{failed[0].label}: {failed[0].reason}"
+    status = Status.PARTIAL if failed else Status.FOUND
+    return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
+
+
+def _goal_errand(character: Character) -> Go:
+    """Return the errand of a character that has a goal."""
+    x, y = character.goal
+    return Go(Place(name=f"({x:g}, {y:g})", point=character.goal, heading=character.goal_heading))
+
+
+def strangers(scene: Scene, seed: int) -> list[Character]:
+    """Return everybody who comes out of the sources of a scene; nobody has a place yet."""
+    return [_stranger(arrival) for arrival in arrivals(scene.sources, seed, _LONG if scene.end is None else scene.end)]
+
+
+def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:
+    """Return the character of somebody who comes out of a source."""
+    return Character(
+        name=arrival.name,
+        start=pose,
+        goal=pose[:2],
+        goal_heading=None,
+        library=arrival.library,
+        plan=arrival.source.plan,
+        radius=arrival.source.radius,
+        speed=arrival.kind.speed,
+        start_time=arrival.time,
+        start_floor=arrival.source.floor,
+        errands=arrival.kind.errands,
+    )
+
+
+def _gait(library: Library) -> str | None:
+    """Return the slowest gait in which somebody walks ahead; None if there is none."""
+    stands = {library.graph[name].start for name in standing_behaviors(library)}
+    gaits = [b for b in library.graph.behaviors if b.start == b.end and b.start not in stands and b.obstacle is None]
+    ahead = {b.name: planar.relative(*library.clips[b.clips[0]].planar_path()[[0, -1]]) for b in gaits}
+    speeds = {b.name: ahead[b.name][0] / max(library.clips[b.clips[0]].duration, 1e-9) for b in gaits}
+    straight = [name for name, move in ahead.items() if abs(move[2]) < 0.1 and speeds[name] > 0.5]
+    return min(straight, key=lambda name: (round(speeds[name], 3), name), default=None)

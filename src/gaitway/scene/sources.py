@@ -1,0 +1,46 @@
+"""Sources: places where people come in, one after another, who do errands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import shapely
+
+from gaitway.scene.characters import LibraryRef
+from gaitway.scene.errands import Errand
+from gaitway.scene.plan_options import PlanOptions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SourceKind:
+    """One kind of people that come from a source."""
+
+    share: float
+    """How often it is drawn, over the shares of the others."""
+    library: LibraryRef
+    sized: bool
+    """Whether everybody draws a size."""
+    speed: str | float
+    errands: tuple[Errand, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Source:
+    """Where people come in, one after another."""
+
+    name: str
+    area: shapely.Geometry
+    floor: str | None
+    rate: float
+    """People a second on average; 0 with a timetable."""
+    times: tuple[tuple[float, int], ...]
+    """Timetable: times [s], and how many come then."""
+    start: float
+    until: float
+    """Time from which and until which people come at the rate [s]."""
+    count: int
+    """Most people who come."""
+    kinds: tuple[SourceKind, ...]
+    plan: PlanOptions
+    radius: float
+    """Radius of the disc that each keeps clear [m]."""
