@@ -213,6 +213,16 @@ def test_people_walk_recognisably_differently() -> None:
     assert np.median(apart) > 0.035
 
 
+@pytest.mark.parametrize("style", [NEUTRAL, *STYLES[:2]], ids=lambda s: s.name)
+def test_the_pelvis_turns_no_farther_in_a_slow_jog_than_in_captured_runs(style: Style) -> None:
+    band = next(band for band in BANDS if band.name == "jog_pelvis_yaw")
+    for entry in locomotion_clips(style, behaviors=["jog_short", "walk_to_jog", "jog_to_walk"]):
+        left, right = entry.clip.skeleton.require("left_hip", "right_hip")
+        across = entry.clip.joint_positions()[:, left] - entry.clip.joint_positions()[:, right]
+        yaw = np.degrees(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
+        assert 5.0 < np.ptp(yaw) < band.high, entry.clip.name
+
+
 def test_unknown_names_are_refused() -> None:
     assert set(STATES) == {"stand", "walk", "jog", "back"}
     with pytest.raises(LibraryError, match="no state 'swim'"):
