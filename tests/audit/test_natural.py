@@ -15,6 +15,7 @@ from gaitway.audit import draw_natural, natural_report
 from gaitway.audit.natural import BANDS
 from gaitway.audit.natural import way as ways
 from gaitway.audit.natural.gait import gait_figures
+from gaitway.audit.natural.report import in_step
 from gaitway.audit.natural.shortest_way import ShortestWays
 from gaitway.audit.natural.upper_body import head_figures, standing_life
 from gaitway.audit.natural.way import RATE, way_of
@@ -266,6 +267,22 @@ def test_a_crowd_that_walks_in_step_is_noticed(walkers: Take) -> None:
     assert not report.ok
     assert report["in_step"] in report.outside
     assert set(report.characters) == {"w0", "w1", "w2", "w3"}
+
+
+@pytest.mark.parametrize("people", [4, 16, 60])
+def test_few_people_may_be_in_step_by_chance(people: int) -> None:
+    """Independent walkers are hardly ever outside the band; those whose phases lie within a quarter of a turn are."""
+    band, rng, walks = next(b for b in BANDS if b.name == "in_step"), np.random.default_rng(people), FRAMES > -1.0
+    outside = {1.0: 0, 0.25: 0}
+    for drawn in range(200):
+        for turn in outside:
+            rates = rng.normal(0.95, 0.1 if turn == 1.0 else 0.01, people)
+            phases = 2.0 * np.pi * (rng.uniform(0.0, turn, people)[:, None] + rates[:, None] * FRAMES)
+            value, count, slack = in_step([(0, phase, walks) for phase in phases])
+            assert count == people, drawn
+            outside[turn] += not band.holds(value, slack)
+    assert outside[1.0] <= 2
+    assert outside[0.25] >= 180
 
 
 def test_every_band_is_a_row_and_can_fail(walkers: Take) -> None:

@@ -26,7 +26,7 @@ from shared_data import MOCAP, needs_mocap
 FOUND = {
     "person": [
         ("turn", "walk", -45, 45),
-        ("length", "walk", 0.94, 1.49),
+        ("length", "walk", 0.95, 1.49),
         ("turn", "jog", -45, 45),
         ("length", "jog", 1.56, 2.15),
         ("turn", "back", -15, 15),

@@ -30,6 +30,23 @@ def test_setting_off_at_a_walk_is_cheaper_than_at_a_jog(person: Library) -> None
     assert cost(hurried, "jog_forward") < cost(hurried, "walk_forward")
 
 
+def test_who_walks_does_not_break_into_a_jog_to_pass_somebody() -> None:
+    """Jogging for two steps and back costs more than to wait for some seconds; who hurries pays nothing for it."""
+    into, others = ("walk_to_jog", "start_jog"), ("jog_to_walk", "stop_jog", "start_walk", "jog_forward")
+    some = load_cast("person", behaviors=["stand", "wait", "stop_walk", "walk_forward", *into, *others])
+
+    def extras(speed: str | float) -> dict[str, float]:
+        plain, table = action_table(some, weights=speed_weights(some, speed)), planning_table(some, speed)
+        names = [plain.behaviors[number] for number in plain.behavior]
+        return dict(zip(names, (table.costs - plain.costs).tolist(), strict=True))
+
+    fast = extras("fast")
+    for speed in ("slow", "normal"):
+        own = extras(speed)
+        assert all(own[name] > fast[name] + 1.5 for name in into)
+        assert all(own[name] == pytest.approx(fast[name], abs=1e-9) for name in others)
+
+
 def test_turns_and_stops_cost_beside_their_length(person: Library) -> None:
     plain, table = action_table(person, weights=speed_weights(person, "normal")), planning_table(person, "normal")
     extra = dict(zip(plain.clips, (table.costs - plain.costs).tolist(), strict=True))

@@ -7,7 +7,7 @@ stop that is only used to turn, a weave between two clips that turn to either si
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -35,6 +35,9 @@ _CHANGE = 0.5
 """Cost of a change of gait, such as a start or a stop [m]: people walk a detour of a metre rather than stop. Dearer
 stops would make searches longer: before a fence that asks for one, all that is cheaper is tried first. And live
 characters, who know as many of the cheapest ways as there is room for, would not know those with a single step."""
+_HURRY = 2.0
+"""Further cost of breaking into a gait that is faster than preferred [m]: who walks waits for others, or goes around
+them, rather than jog past them. It is little beside the detour around a fence that only a jog gets over."""
 _SHUFFLE = 1.0
 """Cost of a slow step to where one stands again, and of going down to creep [m]; people set off, or stay."""
 
@@ -94,7 +97,8 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    extras = {b.name: _extra(library, b) for b in library.graph.behaviors}
+    hurries = _hurries(library, speed)
+    extras = {b.name: _extra(library, b) + _HURRY * (b.name in hurries) for b in library.graph.behaviors}
     return action_table(library, weights=weights, extras=extras)
 
 
@@ -111,16 +115,8 @@ def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
     first steps of a jog are slow, but who takes them does not walk. Faster behaviours cost more. So do slower gaits,
     but not slower turns, starts or special behaviours.
     """
-    means = {b.name: _speed(library, b) for b in library.graph.behaviors}
-    gaits = {b.name: b for b in library.graph.behaviors if _is_gait(b) and means[b.name] > _SLOWEST}
-    paces = {
-        state: float(np.median([means[name] for name, b in gaits.items() if b.start == state]))
-        for state in {b.start for b in gaits.values()}
-    }
-    preferred = SPEEDS[speed] if isinstance(speed, str) else float(speed)
-    if gaits:
-        speeds = [means[name] for name in gaits]
-        preferred = min(max(preferred, min(speeds)), max(speeds))
+    means, gaits, paces = _gaits(library)
+    preferred = _preferred(means, gaits, speed)
     weights = {}
     for behavior in library.graph.behaviors:
         ends, share = {behavior.start, behavior.end}, _FASTER
@@ -134,6 +130,33 @@ def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
         slow = _SLOWER * -ratio if behavior.name in gaits else 0.0
         weights[behavior.name] = 1.0 + (share * ratio if ratio > 0.0 else slow)
     return weights
+
+
+def _gaits(library: Library) -> tuple[dict[str, float], list[str], dict[str, float]]:
+    """Return the speed of every behaviour, the names of those that are gaits, and the speeds of their states [m/s]."""
+    means = {b.name: _speed(library, b) for b in library.graph.behaviors}
+    gaits = {b.name: b.start for b in library.graph.behaviors if _is_gait(b) and means[b.name] > _SLOWEST}
+    paces = {
+        state: float(np.median([means[name] for name, of in gaits.items() if of == state]))
+        for state in set(gaits.values())
+    }
+    return means, list(gaits), paces
+
+
+def _preferred(means: Mapping[str, float], gaits: Collection[str], speed: str | float) -> float:
+    """Return the preferred speed, as near as the gaits of a library come to it [m/s]."""
+    preferred = SPEEDS[speed] if isinstance(speed, str) else float(speed)
+    speeds = [means[name] for name in gaits] or [preferred]
+    return min(max(preferred, min(speeds)), max(speeds))
+
+
+def _hurries(library: Library, speed: str | float) -> set[str]:
+    """Return the behaviours that lead into a gait which is much faster than preferred."""
+    means, gaits, paces = _gaits(library)
+    preferred = _preferred(means, gaits, speed)
+    hurried = {state for state, pace in paces.items() if pace > _NEAR_GAIT[1] * preferred}
+    changes = (b for b in library.graph.behaviors if b.start not in hurried and b.obstacle is None)
+    return {b.name for b in changes if b.end in hurried}
 
 
 def _needed(library: Library, ends: set[str], paces: Mapping[str, float]) -> bool:

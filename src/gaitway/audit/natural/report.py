@@ -25,13 +25,15 @@ from gaitway.world.world import World
 
 _FIRST = 10.0
 """Time from the begin in which steps are compared between characters [s]."""
+_FORGOTTEN = 2.0
+"""Time after which phases of people who walk at cadences of their own say nothing of what they were before [s]."""
 _SHARES = {"arm_difference": 100.0, "step_time_change": 100.0, "step_width": 100.0, "sway": 100.0}
 """Factors from measured values to the units of the bands."""
 _WALKING = 0.6
 """Speed above which a character counts for steps in time [m/s]."""
 _MET, _LOOK = 2.5, 0.2
 """Who comes nearer than this to somebody else meets others [m], and the time from one look to the next [s]."""
-_Strides = tuple[int, FloatArray, BoolArray]
+Strides = tuple[int, FloatArray, BoolArray]
 """First frame of a character in the take, its gait phase [rad] and whether it walks in each frame of its own."""
 
 
@@ -55,7 +57,7 @@ class NaturalRow:
     value: float = math.nan
     """The crowd's value; NaN if there was nothing to measure."""
     slack: float = 0.0
-    """By how much the band is wider for few characters: twice the standard error of their mean."""
+    """By how much the band is wider for few characters: twice the standard error of the crowd's value."""
     characters: int = 0
     """Number of characters that were measured."""
     worst: NaturalMoment | None = None
@@ -141,7 +143,7 @@ def natural_report(
     measured: dict[str, dict[str, float]] = {}
     meets = _meets(take)
     moments: dict[str, dict[str, NaturalMoment]] = {}
-    strides: list[_Strides] = []
+    strides: list[Strides] = []
     for index, name in enumerate(take.names):
         progress("characters", index, len(take))
         clip, start = take.clip(index, RATE), float(take.start(index))
@@ -154,7 +156,7 @@ def natural_report(
         moments[name] = {key: _moment(name, value, clip, frames.get(key, 0), start) for key, value in figures.items()}
         if phase is not None:
             strides.append((round(start * RATE), *phase))
-    of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: _in_step(strides)}
+    of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: in_step(strides)}
     rows = tuple(_row(band, measured, moments, of_crowd.get(band.name)) for band in bands)
     return NaturalReport(rows, measured)
 
@@ -241,13 +243,13 @@ def _row(
     band: NaturalBand,
     measured: Mapping[str, Mapping[str, float]],
     moments: Mapping[str, Mapping[str, NaturalMoment]],
-    whole: Callable[[FloatArray], tuple[float, int]] | None,
+    whole: Callable[[FloatArray], tuple[float, int, float]] | None,
 ) -> NaturalRow:
     key = "speed" if band.name == "speed_spread" else band.name
     values = np.array([figures[key] for figures in measured.values() if key in figures])
     if whole is not None:
-        value, count = whole(values)
-        return NaturalRow(band=band, value=value, characters=count)
+        value, count, slack = whole(values)
+        return NaturalRow(band=band, value=value, slack=slack, characters=count)
     if not len(values):
         return NaturalRow(band=band)
     value = float(np.median(values) if band.of_crowd == "median" else values.mean())
@@ -258,12 +260,16 @@ def _row(
     return NaturalRow(band=band, value=value, slack=slack, characters=len(values), worst=worst)
 
 
-def _speed_spread(speeds: FloatArray) -> tuple[float, int]:
-    return (float(speeds.std(ddof=1)) if len(speeds) > 1 else math.nan), len(speeds)
+def _speed_spread(speeds: FloatArray) -> tuple[float, int, float]:
+    return (float(speeds.std(ddof=1)) if len(speeds) > 1 else math.nan), len(speeds), 0.0
 
 
-def _in_step(strides: Sequence[_Strides]) -> tuple[float, int]:
-    """Return how much more alike the gait phases of walking characters are than by chance, and of how many."""
+def in_step(strides: Sequence[Strides]) -> tuple[float, int, float]:
+    """Return how much more alike the gait phases of walking characters are than by chance.
+
+    Returns:
+        The value, the number of characters, and twice the standard error of the value if they are alike by chance.
+    """
     frames = round(_FIRST * RATE)
     turns, walking = np.zeros((len(strides), frames)), np.zeros((len(strides), frames), dtype=bool)
     for row, (first, phase, walks) in enumerate(strides):
@@ -273,10 +279,13 @@ def _in_step(strides: Sequence[_Strides]) -> tuple[float, int]:
     many = walking.sum(axis=0)
     enough = many >= 3
     if not enough.any():
-        return math.nan, int(walking.any(axis=1).sum())
+        return math.nan, int(walking.any(axis=1).sum()), 0.0
     together = np.abs(np.where(walking, np.exp(1j * turns), 0.0).sum(axis=0))[enough] / many[enough]
     chance = 0.5 * np.sqrt(np.pi / many[enough])
-    return float((together - chance).mean()), int(walking.any(axis=1).sum())
+    # the length of the sum of n directions by chance has the variance (1 - pi / 4) n, for n that is not small
+    moments = max(int(enough.sum()) / RATE / _FORGOTTEN, 1.0)
+    slack = 2.0 * math.sqrt((1.0 - math.pi / 4.0) / (float(many[enough].mean()) * moments))
+    return float((together - chance).mean()), int(walking.any(axis=1).sum()), slack
 
 
 def _band_words(band: NaturalBand) -> str:

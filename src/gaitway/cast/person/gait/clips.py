@@ -60,7 +60,7 @@ def _recipes() -> list[Recipe[Style]]:
         _recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
         _recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
     ]
-    for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.88, 0.73))):
+    for gait, short in (("walk", (1.0, 0.40)), ("jog", (0.88, 0.73))):
         recipes += [
             _recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
             _recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
@@ -129,9 +129,10 @@ def _cycle(gait: str, degrees: float) -> Make:
 
 
 def _short(gait: str, time: float, slow: float) -> Make:
-    """Return a cycle of short, quick steps: share `time` of its duration, in the middle share `slow` of its speed.
+    """Return a cycle of short steps: share `time` of its duration, in the middle share `slow` of its speed.
 
-    No slower than the fit goes: arms that stop changing with the speed jerk.
+    Who walks slower for a cycle does not step faster. In a jog, whose flight lasts as long as it must, short steps are
+    quick, and no slower than the fit goes: arms that stop changing with the speed jerk.
     """
 
     def make(name: str, style: Style, seed: int, free: bool) -> Clip:

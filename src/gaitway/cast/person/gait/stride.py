@@ -44,6 +44,8 @@ LIVELINESS: dict[str, dict[str, tuple[float, float, float]]] = {
     "jog": {"Hips": (1.0, 1.0, 4.4)},
 }
 """Factors of `liveliness` by gait and joint, about x (roll), y (pitch) and z (turn); "sway" is along, aside and up."""
+JOG_LIVELY = (2.4, 2.8)
+"""Speeds between which the factors of a jog grow from 1 to what they are [m/s]."""
 
 Edit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray | None]
 """`edit(rotations, time, phase)`: changes local rotations (F, J, 4) in place, may return a lift of the pelvis (F,) [m].
@@ -146,13 +148,14 @@ def _blend(
     weights = gait_weights(controls.speed, controls.jog)
     for gait, weight in weights.items():
         if weight.any():
-            gain = style.gain() * liveliness(gait, style)
+            lively = _lively(gait, style, size)
+            gain = style.gain() * lively
             moved = model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
             if upper_wobble is not None:
                 freely = model.channels(gait, controls.phase, size, controls.turn, own, upper_wobble, gain)
                 moved[:, _upper_channels()] = freely[:, _upper_channels()]
             squaring = _squaring(gait, style, controls.phase)
-            _square_chest(moved, gait, style, squaring)
+            _square_chest(moved, lively[..., 5], squaring)
             channels += weight[:, None] * moved
             facing += weight * squaring
             for k, sign in enumerate((1.0, -1.0)):
@@ -203,17 +206,28 @@ def liveliness(gait: str, style: Style = NEUTRAL) -> FloatArray:
     return owned(out, "liveliness", (len(out),))
 
 
-def _square_chest(channels: FloatArray, gait: str, style: Style, squaring: FloatArray) -> None:
+def _lively(gait: str, style: Style, speed: FloatArray) -> FloatArray:
+    """Return the factors of `liveliness` at speeds [m/s] (F,); (C,) or (F, C).
+
+    In a slow jog the fitted pelvis turns as far as captured ones do, and the other way about: nothing was lost there.
+    """
+    factors = liveliness(gait, style)
+    if gait != "jog":
+        return factors
+    lost = smooth_step(speed, *JOG_LIVELY)
+    return np.asarray(1.0 + lost[:, None] * (factors - 1.0))
+
+
+def _square_chest(channels: FloatArray, lively: FloatArray, squaring: FloatArray) -> None:
     """Turn the spine against what the pelvis turns beyond the fitted gait (in place); the chest stays as it was.
 
     Args:
         channels: Channels of the gait; (F, C).
-        gait: Its name.
-        style: Style of the person.
+        lively: Factor on the turn of the pelvis; () or (F,).
         squaring: Turn of the pelvis that is taken away later [rad]; (F,).
     """
     names = [person_skeleton().names[j] for j in moving_joints()]
-    extra = (channels[:, 5] - squaring) * (1.0 - 1.0 / liveliness(gait, style)[5])
+    extra = (channels[:, 5] - squaring) * (1.0 - 1.0 / lively)
     for name in ("Spine", "Spine1", "Spine2"):
         channels[:, 5 + 3 * names.index(name)] -= extra / 3.0
 
