@@ -404,6 +404,37 @@ class _Run:
             time: when it begins [s].
             on_the_way: whether the person is walking already, so that traffic keeps what is before.
         """
+        member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
+        if not on_the_way:
+            traffic.remove(busy.owner)
+        if order.leaving:
+            member.leaves_by = busy.prepared.part("leaving gait", lambda: _gait(busy.prepared.library))
+        elif (blocker := self._taken(busy, order, time)) is not None:
+            result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
+            self.one.stay(member, traffic, found, result)
+            x, y = order.goal
+            return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
+        others = [other for other in self.people.values() if other is not busy and other.stands(time)]
+        member.crowded = crowding(member, [self._standing(other) for other in others])
+        result = self._searched(member, busy)
+        if result.plan is None or not result.found:
+            self.one.stay(member, traffic, found, result)
+            people, anybody = set(self.people), set(self.traffic.names)
+            alone = result.status is Status.NO_PATH and anybody.isdisjoint(result.blockers)
+            barred = people.isdisjoint(result.blockers)
+            return Outcome(time, busy.pose, result.reason, hopeless=alone, barred=barred)
+        exact = self.one.arrive(member, traffic, found, result.plan, result) and member.character.plan.arrives_exactly()
+        busy.seated = False
+        plan = found.plans[busy.name]
+        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact, member.leaves_by is not None))
+        busy.pose = plan.end_pose
+        busy.after = plan.steps[-1].behavior if plan.steps else busy.after
+        if member.stop is not None and not exact:
+            return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
+        return Outcome(plan.end_time, plan.end_pose)
+
+    def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
+        """Return somebody as the planner of walks sees him."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
@@ -420,37 +451,24 @@ class _Run:
             (x, y), (way, far) = order.goal, order.ahead
             member.stop = (x, y, order.heading)
             member.character = replace(character, goal=(x + far * math.cos(way), y + far * math.sin(way)))
-        found, traffic = MemberPlans(), self.traffic
-        if not on_the_way:
-            traffic.remove(busy.owner)
-        if order.leaving:
-            member.leaves_by = busy.prepared.part("leaving gait", lambda: _gait(busy.prepared.library))
-        elif (blocker := self._taken(busy, order, time)) is not None:
-            result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
-            self.one.stay(member, traffic, found, result)
-            x, y = order.goal
-            return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
-        others = [other for other in self.people.values() if other is not busy and other.stands(time)]
-        member.crowded = crowding(member, [self._standing(other) for other in others])
-        result = self.one.search(member, traffic, self.one.query(member))
-        if not result.found and member.leaves_by is not None:  # too near to leave at a walk
+        return member
+
+    def _searched(self, member: CrowdMember, busy: Busy) -> SearchResult:
+        """Look for a way.
+
+        Who is too near to leave at a walk stops first. Who finds no steps that end right at the goal looks for others.
+        """
+        result = self.one.search(member, self.traffic, self.one.query(member))
+        if result.found:
+            return result
+        if member.leaves_by is not None:
             member.leaves_by = None
-            result = self.one.search(member, traffic, self.one.query(member))
-        if result.plan is None or not result.found:
-            self.one.stay(member, traffic, found, result)
-            people, anybody = set(self.people), set(self.traffic.names)
-            alone = result.status is Status.NO_PATH and anybody.isdisjoint(result.blockers)
-            barred = people.isdisjoint(result.blockers)
-            return Outcome(time, busy.pose, result.reason, hopeless=alone, barred=barred)
-        exact = self.one.arrive(member, traffic, found, result.plan, result) and options.arrives_exactly()
-        busy.seated = False
-        plan = found.plans[busy.name]
-        busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact, member.leaves_by is not None))
-        busy.pose = plan.end_pose
-        busy.after = plan.steps[-1].behavior if plan.steps else busy.after
-        if member.stop is not None and not exact:
-            return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
-        return Outcome(plan.end_time, plan.end_pose)
+        elif member.character.plan.tolerance < busy.character.plan.tolerance:
+            options = member.character.plan.model_copy(update={"tolerance": busy.character.plan.tolerance})
+            member.character = replace(member.character, plan=options)
+        else:
+            return result
+        return self.one.search(member, self.traffic, self.one.query(member))
 
     def _seat(self, seat: SeatPlace) -> Seat:
         x, y, yaw = seat.pose

@@ -280,7 +280,11 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in _UNPLANNED}
     values.setdefault("seed", 0)
     lists: dict[str, Any] = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
-    for key in ("sources", "rules", "lifts"):  # scenes without these keep the hashes that they had before there were any
+    for key in (
+        "sources",
+        "rules",
+        "lifts",
+    ):  # scenes without these keep the hashes that they had before there were any
         if not scene.lists[key]:
             del lists[key]
     if scene.places:
