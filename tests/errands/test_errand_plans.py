@@ -160,3 +160,29 @@ def test_two_sit_on_a_bench_and_go_on():
         assert 6.0 < poses.root_positions[0, 1] < 6.4
     report = audit_take(take, found.scene.world)
     assert report.ok, str(report)
+
+
+def test_errands_lead_over_stairs_to_other_floors_and_back():
+    scene = {
+        "gaitway": 1,
+        "bounds": [0, 0, 26, 12],
+        "specials": [
+            {"platform": {"center": [17, 6], "size": [10, 8], "height": 2.04}, "name": "deck"},
+            {"stairs": {"center": [10.26, 6], "width": 2.4, "steps": 12}, "name": "flight"},
+        ],
+        "places": {"view": {"at": [19, 8, 90], "floor": "deck"}, "door": [1, 2]},
+        "characters": [
+            {"name": "ada", "start": [3, 3], "errands": [{"go": "view"}, {"go": [15, 4, 0, 2.04]}, {"leave": "door"}]},
+            {"name": "bo", "start": [2, 8], "goal": [20, 4, 90, 2.04]},
+        ],
+    }
+    found = plan_scene(scene_from_dict(scene), seed=1)
+    assert found.failed == {}
+    rows = found.take.facts["errands"]
+    assert [row[0] for row in rows["ada"]] == ["go view", "go (15, 4)", "leave door"]
+    assert [row[0] for row in rows["bo"]] == ["go the goal"]
+    (poses,) = found.take.poses(rows["ada"][0][2], [found.take.names.index("ada")])
+    assert poses.root_positions[0, 2] > 2.8  # upstairs
+    assert np.hypot(*(poses.root_positions[0, :2] - [19, 8])) < 0.7
+    report = audit_take(found.take, found.scene.world)
+    assert report.ok, str(report)

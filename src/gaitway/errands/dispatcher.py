@@ -135,7 +135,7 @@ class Dispatcher:
             clearance: distances of points (N, 2) to the nearest obstacle [m]; (N,).
             seed: seed of all that is drawn.
             shift: how far places are moved into the plane in which people are moved [m]; None: not at all.
-            before_seat: where somebody, by name, stands before he sits down on a seat that is on a side.
+            before_seat: where somebody, by name, stands before sitting down on a seat that is on a side.
         """
         self.standing = StandingPlaces(clearance)
         self.seed, self.shift, self.before_seat = seed, shift, before_seat
@@ -196,7 +196,7 @@ class Dispatcher:
         doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
 
     def again(self, name: str) -> None:
-        """Let somebody begin anew with his errands, who could not carry out the first order."""
+        """Let somebody begin the errands anew who could not carry out the first order."""
         doer = self.people[name]
         if doer.doing is not None:
             doer.doing.close()
@@ -289,7 +289,7 @@ class Dispatcher:
         if leaving:
             return Walk(found, leaving=True)
         there = math.dist(found, place.point) < 1e-9
-        return Walk(found, place.heading if there else None, exact=there and place.heading is not None)
+        return Walk(found, place.heading if there else None)
 
     def _before(self, doer: Doer, name: str) -> Walk | None:
         """Return where somebody goes who goes up to another one: before that one, turned towards that one."""

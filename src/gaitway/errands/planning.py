@@ -1,7 +1,7 @@
 """Plans of people who do errands: each walk is planned when it begins, with what is known then.
 
-Everybody who has planned a walk keeps to it, and everybody who stands is walked around until he sets off, so nobody is
-walked through. Traffic forgets what is over.
+Everybody who has planned a walk keeps to it, and whoever stands is walked around until that person sets off, so nobody
+is walked through. Traffic forgets what is over.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from gaitway.space.planner import Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 
-Shift = Callable[[tuple[float, float], str | None], tuple[float, float]]
-"""How far a point [m] of a floor (None: the lowest that is there) is moved into the plane of the floors [m]."""
+Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
+"""How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
+either it is on the lowest floor that is there."""
 TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
 _NODES = 5_000
@@ -242,14 +243,15 @@ class _Run:
                     self._send(busy, rule.errands, time)
 
     def _concerns(self, rule: Rule, name: str) -> bool:
-        """Return whether a rule sends somebody elsewhere: by his name, or by that of his group or source."""
+        """Return whether a rule sends somebody elsewhere: by name, or by that of the group or source."""
         return rule.who is None or name in rule.who or name.rpartition("-")[0] in rule.who
 
     def _send(self, busy: Busy, errands: tuple[Errand, ...], time: float) -> None:
-        """Send somebody on other errands: at once if he stands, else after the step that he is in."""
+        """Send somebody on other errands: at once if that person stands, else after the step that is going on."""
         if busy.walks and busy.walks[-1].leaves:
             return  # on the way out already
-        name, reacts = busy.name, time + float(self.dispatcher.people[busy.name].rng.uniform(*_REACTS))
+        name, rng = busy.name, self.dispatcher.people[busy.name].rng
+        reacts = max(time, busy.character.start_time) + float(rng.uniform(*_REACTS))
         self.dispatcher.send(name, errands, time)
         self._wake()
         self._turn[name] += 1
@@ -308,10 +310,12 @@ class _Run:
                 self._push_rule(rule.at, number)
 
     def _shifted(self, place: Place) -> tuple[float, float]:
-        return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor)
+        if self.shift is None or place.laid_out:
+            return (0.0, 0.0)
+        return self.shift(place.point, place.floor, place.height)
 
     def _enter(self, name: str, time: float, delay: float = 0.0) -> None:
-        """Let somebody begin with his errands."""
+        """Let somebody begin with errands."""
         busy = self.people[name]
         errands = busy.character.errands or (_goal_errand(busy.character),)
         self.dispatcher.enter(name, errands, busy.pose, time + delay, busy.character.radius)
@@ -384,10 +388,10 @@ class _Run:
 
     def _source_shift(self, arrival: Arrival) -> tuple[float, float]:
         middle, floor = arrival.source.area.centroid, arrival.source.floor
-        return (0.0, 0.0) if self.shift is None else self.shift((middle.x, middle.y), floor)
+        return (0.0, 0.0) if self.shift is None else self.shift((middle.x, middle.y), floor, None)
 
     def _towards(self, arrival: Arrival, x: float, y: float) -> float:
-        """Return the heading of somebody who comes in: towards the first place of his errands [rad]."""
+        """Return the heading of somebody who comes in: towards the first place of the errands [rad]."""
         targets = (target_of(errand) for errand in arrival.kind.errands)
         first = next((target for target in targets if isinstance(target, Place)), None)
         if first is None:
@@ -396,7 +400,7 @@ class _Run:
         return math.atan2(py + dy - y, px + dx - x)
 
     def _walk(self, busy: Busy, order: Walk, time: float, on_the_way: bool = False) -> Outcome:
-        """Plan a walk; whoever finds no way stays where he is.
+        """Plan a walk; whoever finds no way stays.
 
         Args:
             busy: the person.
@@ -434,7 +438,7 @@ class _Run:
         return Outcome(plan.end_time, plan.end_pose)
 
     def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
-        """Return somebody as the planner of walks sees him."""
+        """Return somebody as the planner of walks sees that person."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
@@ -548,8 +552,8 @@ def _fared(busy: Busy) -> SearchResult:
 
 def _goal_errand(character: Character) -> Go:
     """Return the errand of a character that has a goal."""
-    x, y = character.goal
-    return Go(Place(name=f"({x:g}, {y:g})", point=character.goal, heading=character.goal_heading))
+    place = Place(name="the goal", point=character.goal, heading=character.goal_heading, laid_out=True)
+    return Go(place)
 
 
 def strangers(scene: Scene, seed: int) -> list[Character]:

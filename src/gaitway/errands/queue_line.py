@@ -20,7 +20,7 @@ _BENDS = tuple(math.radians(a) for a in (0.0, 20.0, -20.0, 45.0, -45.0, 70.0, -7
 class QueueLine:
     """The places of a line and those who queue there, in order. This class is **mutable**.
 
-    Everybody has a place from the moment on at which he sets off for it, so that nobody is overtaken.
+    Everybody has a place from the moment of setting off for it, so that nobody is overtaken.
     """
 
     places: FloatArray
@@ -42,7 +42,7 @@ class QueueLine:
         return place
 
     def move_up(self, who: str) -> bool:
-        """Move somebody to the foremost place that is free before his own; return whether there is one."""
+        """Move somebody to the foremost place that is free before the own one; return whether there is one."""
         place, used = self.people[who], set(self.people.values())
         first = place
         while first > 0 and first - 1 not in used:

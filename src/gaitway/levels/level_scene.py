@@ -118,9 +118,25 @@ class LevelScene:
             height += rise
         return () if all(span.relief is None and span.level == span.height == 0.0 for span in spans) else tuple(spans)
 
-    def offset(self, point: Sequence[float], floor: str | None) -> tuple[float, float]:
-        """Return how far a point of a floor, or of the lowest floor that is there, is moved into the plane [m]."""
-        dx, dy = _floor(self.floors, point, floor, "place").offset
+    def offset(self, point: Sequence[float], floor: str | None, height: float | None = None) -> tuple[float, float]:
+        """Return how far a point is moved into the plane [m].
+
+        Args:
+            point: x, y [m].
+            floor: name of its floor; None for that at the height.
+            height: height of the floor [m]; None for the lowest that is there.
+
+        Raises:
+            SceneError: if there is no such floor.
+        """
+        try:
+            if floor is not None:
+                found = self.floors.named(floor, "place")
+            else:
+                found = self.floors.at(point[0], point[1], height, what="place")
+        except WorldError as problem:
+            raise SceneError(str(problem)) from None
+        dx, dy = found.offset
         return dx, dy
 
     def height(self, pose: Pose) -> float:

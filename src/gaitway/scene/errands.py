@@ -48,6 +48,10 @@ class Place:
     seats: tuple[SeatPlace, ...] = ()
     floor: str | None = None
     """Name of its floor, in a place with several."""
+    height: float | None = None
+    """Height that tells its floor [m]; None for the floor that is named, or the lowest that is there."""
+    laid_out: bool = False
+    """Whether its point is in the plane of the floors already."""
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,7 @@ class ErrandBook:
             spacing=item.spacing,
             seats=seats,
             floor=item.floor,
+            height=_height(item.at),
         )
         self._check(entry, made)
         return made
@@ -219,7 +220,8 @@ class ErrandBook:
     def _target(self, value: str | Sequence[float], entry: SceneEntry, number: int, key: str) -> Target:
         if not isinstance(value, str):
             point, heading = self._pose(value)
-            made = Place(name=f"({point[0]:g}, {point[1]:g})", point=point, heading=heading)
+            name = f"({point[0]:g}, {point[1]:g})"
+            made = Place(name=name, point=point, heading=heading, height=_height(value))
             self._check(SceneEntry(value, entry.document, (*entry.place, number, key)), made)
             return made
         if value not in self.places and value in self.known:
@@ -326,6 +328,11 @@ class ErrandBook:
 
 def _at(entry: SceneEntry, value: Any, key: str) -> SceneEntry:
     return SceneEntry(value, entry.document, (*entry.place, key))
+
+
+def _height(value: Sequence[float] | None) -> float | None:
+    """Return the height of a pose of a scene file [m]; None if it has none."""
+    return float(value[3]) if value is not None and len(value) > 3 else None
 
 
 def _unknown(name: str, what: str, known: Sequence[str]) -> str:
