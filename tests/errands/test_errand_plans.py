@@ -162,6 +162,7 @@ def test_two_sit_on_a_bench_and_go_on():
     assert report.ok, str(report)
 
 
+@pytest.mark.slow
 def test_errands_lead_over_stairs_to_other_floors_and_back():
     scene = {
         "gaitway": 1,

@@ -6,11 +6,9 @@ is walked through. Traffic forgets what is over.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +21,14 @@ from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, arrivals
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.running import LONGEST, ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Errand, Go, Place, Rule, SeatPlace, target_of
+from gaitway.scene.errands import Errand, Place, SeatPlace, target_of
 from gaitway.scene.scene import Scene
 from gaitway.sitting import Seat, standing_place, visit
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
@@ -40,30 +39,18 @@ from gaitway.space.traffic import Traffic, placed_discs
 Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
 """How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
 either it is on the lowest floor that is there."""
-TICK = 1.0 / 30.0
-"""Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
 _NODES = 5_000
 """Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
-_REACTS = (0.3, 1.2)
-"""Time that people need to notice that they are sent elsewhere [s]."""
-_RULE = ""
-"""Stands for the name of a person where something happens by a rule."""
 SITTING = "sit"
 """Name of the behaviour of somebody who sits down, sits and gets up."""
 _MANNERS = ("upright", "leaning back", "forearms on thighs", "arms crossed")
-"""Manners of sitting that are drawn: those in which feet stay where they are put down."""
+"""Manners of sitting that are drawn."""
 _GETS_UP = 0.7
 """Share of the usual discs that somebody takes up who has just got up from a seat."""
 _SHORTEST_SIT, _KNEES = 3.0, 0.22
 """Shortest time to sit [s], and radius of the discs that stand for the hips and knees of who sits [m]."""
-_LATER = 0.5
-"""Time after which somebody tries again to come in where a source has no room [s]."""
-_NO_ROOM = 60.0
-"""Time after which somebody who finds no room at a source gives up [s]."""
-_LONG = 7200.0
-"""Time at which a run ends that does not end by itself [s]: two hours."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -146,28 +133,26 @@ def plan_errands(
         mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
         progress: called with "errands", the time of the run, and when it ends if that is known.
     """
-    return _Run(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
+    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
 
 
-class _Run:
-    """State of the planning of one run."""
+class _PlannedRun(ErrandRun):
+    """A run whose walks are planned."""
 
     def __init__(
         self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
         planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
         progress: Progress,
     ) -> None:  # fmt: skip
-        self.scene, self.seed, self.progress, self.shift = scene, seed, progress, shift
-        self.context = planning_context(scene.world, libraries)
-        self.end = _LONG if scene.end is None else scene.end
-        coming = arrivals(scene.sources, seed, self.end)
-        people = [*scene.characters, *strangers(scene, seed)]
+        super().__init__(scene, seed)
+        self.progress, self.shift = progress, shift
+        context, people = planning_context(scene.world, libraries), [*scene.characters, *strangers(scene, seed)]
         if planners is None:
             planners = {name: planner_entry(name).make() for name in dict.fromkeys(c.plan.planner for c in people)}
         self.prepared: dict[str, PreparedLibrary] = {}
         for number, character in enumerate(people):
             progress("libraries", number, len(people))
-            self.prepared[character.name] = self.context.prepared(character, own_speed(character, seed))
+            self.prepared[character.name] = context.prepared(character, own_speed(character, seed))
             planners[character.plan.planner].prepare(character, self.prepared[character.name])
         fields = self.prepared[people[0].name].fields
         self.one = MemberPlanner(seed, planners)
@@ -175,96 +160,59 @@ class _Run:
             fields.clearance, seed, None if shift is None else self._shifted, self._before_seat
         )
         self.traffic = Traffic(fields.kinds, terrain=scene.world.terrain, mirrors=mirrors)
-        self.movers = Traffic(fields.kinds, terrain=scene.world.terrain)
-        for mover in scene.world.movers:
-            self.movers.add_mover(mover)
-            self.traffic.add_mover(mover)
-        self.coming = {arrival.name: arrival for arrival in coming}
         self.people: dict[str, Busy] = {}
         self.refused: dict[str, SearchResult] = {}
-        self._heap: list[tuple[float, int, str, int]] = []
-        self._number = count()
-        self._turn: dict[str, int] = {}
-        self._outcomes: dict[str, Outcome] = {}
-        self._happened: set[int] = set()
-        self._sent: list[Rule] = []
+        movers = Traffic(fields.kinds, terrain=scene.world.terrain)
+        for mover in scene.world.movers:
+            movers.add_mover(mover)
+            self.traffic.add_mover(mover)
+        self._put_in(movers)
 
     def plan(self) -> ErrandPlan:
         """Let everybody do errands until all have done, or the run ends."""
-        self._begin()
-        last = 0.0
-        while self._heap:
-            time, _, name, turn = heapq.heappop(self._heap)
-            if time > self.end:
-                break
-            if name == _RULE:
-                if turn not in self._happened and self._present(time):
-                    self._happen(self.scene.rules[turn], time)
+        self.go_on(self.end)
+        return self._result()
+
+    def _put_in(self, movers: Traffic) -> None:
+        """Put everybody who is there from the start into traffic."""
+        members = [
+            CrowdMember(character, self.prepared[character.name], self.traffic.enroll(character.name), number)
+            for number, character in enumerate(self.scene.characters)
+        ]
+        self.refused |= absentees(self.scene.world, members, movers)
+        delays = start_delays([member.name for member in members], self.seed)
+        for member, share in zip(members, delays.tolist(), strict=True):
+            if member.name in self.refused:
                 continue
-            if name in self.people and turn != self._turn[name]:
-                continue
-            last = max(last, time)
-            self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
-            self._step(name, time)
-            self._wake()
-            self._check_reached(time)
-        return self._result(last)
+            character = member.character
+            self.people[member.name] = Busy(character, member.prepared, member.owner, character.start)
+            self.traffic.add_standing(member.owner, member.start_discs, character.start_time)
+            delay = start_delay(share, character.plan.start_spread)
+            self.enter(character, character.start, character.start_time + delay)
 
-    def _wake(self) -> None:
-        for when, other in self.dispatcher.awoken:
-            self._push(when, other)
-        self.dispatcher.awoken.clear()
+    def present(self) -> list[str]:
+        """Return the names of all who are there, or on the way out."""
+        return [busy.name for busy in self.people.values() if busy.leaves is None]
 
-    def _present(self, time: float) -> bool:
-        """Return whether anybody is there who could notice what happens, or will still come."""
-        return any(busy.leaves is None for busy in self.people.values()) or any(
-            arrival.time >= time for arrival in self.coming.values()
-        )
+    def refuse(self, name: str, reason: str) -> None:
+        """Note that somebody could not come in."""
+        self.refused[name] = SearchResult(Status.NO_PATH, None, reason=reason)
 
-    def _check_reached(self, time: float) -> None:
-        """Let happen what happens when enough people have come to a place."""
-        for number, rule in enumerate(self.scene.rules):
-            came = 0 if rule.reach is None else len(self.dispatcher.visitors.get(rule.reach, ()))
-            if rule.reach is not None and number not in self._happened and came >= rule.count:
-                self._happen(rule, time)
-
-    def _happen(self, rule: Rule, time: float) -> None:
-        """Let something happen: who waits for it goes on, and who is sent elsewhere goes there."""
-        self._happened.add(self.scene.rules.index(rule))
-        self.dispatcher.happen(rule.event, time)
-        self._wake()
-        for number, other in enumerate(self.scene.rules):
-            if other.after == rule.event:
-                self._push_rule(time + other.delay, number)
-        if rule.errands:
-            self._sent.append(rule)
-            for busy in list(self.people.values()):
-                if busy.leaves is None and self._concerns(rule, busy.name):
-                    self._send(busy, rule.errands, time)
-
-    def _concerns(self, rule: Rule, name: str) -> bool:
-        """Return whether a rule sends somebody elsewhere: by name, or by that of the group or source."""
-        return rule.who is None or name in rule.who or name.rpartition("-")[0] in rule.who
-
-    def _send(self, busy: Busy, errands: tuple[Errand, ...], time: float) -> None:
+    def redirect(self, name: str, errands: tuple[Errand, ...], time: float, reacts: float) -> None:
         """Send somebody on other errands: at once if that person stands, else after the step that is going on."""
+        busy = self.people[name]
         if busy.walks and busy.walks[-1].leaves:
             return  # on the way out already
-        name, rng = busy.name, self.dispatcher.people[busy.name].rng
-        reacts = max(time, busy.character.start_time) + float(rng.uniform(*_REACTS))
         self.dispatcher.send(name, errands, time)
-        self._wake()
-        self._turn[name] += 1
+        self.forget(name)
         if busy.stands(time):
-            self._outcomes[name] = Outcome(reacts, busy.pose)
-            self._push(reacts, name)
+            self.finish(name, Outcome(max(reacts, busy.character.start_time), busy.pose))
             return
         walk = busy.walks[-1]
         steps = walk.plan.steps
         number = next((k for k in range(1, len(steps)) if steps[k].time >= reacts), None)
         if number is None or not self._turned(busy, walk, number):
-            self._outcomes[name] = Outcome(walk.plan.end_time, busy.pose)
-            self._push(walk.plan.end_time, name)
+            self.finish(name, Outcome(walk.plan.end_time, busy.pose))
 
     def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
         """Let somebody break off a walk before one of its steps and walk elsewhere; return whether that is possible."""
@@ -278,8 +226,7 @@ class _Run:
             if not outcome.reason:
                 done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
                 busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
-                self._outcomes[name] = outcome
-                self._push(outcome.time, name)
+                self.finish(name, outcome)
                 return True
         busy.pose, busy.after = before
         self.traffic.remove(busy.owner)
@@ -288,103 +235,43 @@ class _Run:
         self.dispatcher.again(name)
         return False
 
-    def _begin(self) -> None:
-        """Put everybody who is there from the start into traffic, and note when the others come."""
-        members = [
-            CrowdMember(character, self.prepared[character.name], self.traffic.enroll(character.name), number)
-            for number, character in enumerate(self.scene.characters)
-        ]
-        self.refused |= absentees(self.scene.world, members, self.movers)
-        delays = start_delays([member.name for member in members], self.seed)
-        for member, share in zip(members, delays.tolist(), strict=True):
-            if member.name in self.refused:
-                continue
-            character = member.character
-            self.people[member.name] = Busy(character, member.prepared, member.owner, character.start)
-            self.traffic.add_standing(member.owner, member.start_discs, character.start_time)
-            self._enter(member.name, character.start_time, start_delay(share, character.plan.start_spread))
-        for arrival in self.coming.values():
-            self._push(arrival.time, arrival.name)
-        for number, rule in enumerate(self.scene.rules):
-            if rule.at is not None:
-                self._push_rule(rule.at, number)
-
     def _shifted(self, place: Place) -> tuple[float, float]:
         if self.shift is None or place.laid_out:
             return (0.0, 0.0)
         return self.shift(place.point, place.floor, place.height)
 
-    def _enter(self, name: str, time: float, delay: float = 0.0) -> None:
-        """Let somebody begin with errands."""
+    def carry_out(self, name: str, order: Order, time: float) -> None:
+        """Carry out an order; a walk is planned as a whole, and over when its plan is."""
         busy = self.people[name]
-        errands = busy.character.errands or (_goal_errand(busy.character),)
-        self.dispatcher.enter(name, errands, busy.pose, time + delay, busy.character.radius)
-        self._turn[name] = 0
-        self._outcomes[name] = Outcome(time + delay, busy.pose)
-        self._push(time + delay, name)
-
-    def _push_rule(self, time: float, number: int) -> None:
-        heapq.heappush(self._heap, (time, next(self._number), _RULE, number))
-
-    def _push(self, time: float, name: str) -> None:
-        time = math.ceil(time / TICK - 1e-6) * TICK
-        heapq.heappush(self._heap, (time, next(self._number), name, self._turn.get(name, 0)))
-
-    def _step(self, name: str, time: float) -> None:
-        """Ask what somebody does next, and do it."""
-        if name not in self.people:
-            self._come_in(name, time)
-            return
-        busy = self.people[name]
-        self._turn[name] += 1
-        outcome = replace(self._outcomes[name], time=time)
-        order = self.dispatcher.next(name, outcome)
-        self._carry_out(busy, order, time)
-
-    def _carry_out(self, busy: Busy, order: Order, time: float) -> None:
-        name, here = busy.name, busy.pose
-        self._outcomes[name] = Outcome(time, here)
+        self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
         match order:
             case Walk():
-                self._outcomes[name] = self._walk(busy, order, time)
-                self._push(self._outcomes[name].time, name)
-            case Stand(until):
-                self._push(max(until, time), name)
-            case Hold(until):
-                self._push(max(until, time), name)
+                self.finish(name, self._walk(busy, order, time))
+            case Stand(until) | Hold(until):
+                self.finish(name, Outcome(max(until, time), busy.pose))
             case SitDown():
-                self._outcomes[name] = self._sit(busy, order, time)
-                self._push(self._outcomes[name].time, name)
+                self.finish(name, self._sit(busy, order, time))
             case Gone():
                 self.traffic.remove(busy.owner)
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
             case Finished():
                 pass
 
-    def _come_in(self, name: str, time: float) -> None:
-        """Let somebody come out of a source where there is room; try again later if there is none."""
-        arrival, prepared = self.coming[name], self.prepared[name]
-        if any(self._concerns(rule, name) for rule in self._sent):
-            return  # everybody is sent elsewhere, so that nobody comes any more
-        rng = np.random.default_rng([self.seed, next(self._number)])
-        shift = self._source_shift(arrival)
-        for x, y in (drawn_points(arrival.source.area, 48, rng) + shift).tolist():
+    def come_in(self, arrival: Arrival, time: float) -> bool:
+        """Let somebody come out of a source where nobody stands or will come; return whether there is room."""
+        name, prepared, shift = arrival.name, self.prepared[arrival.name], self._source_shift(arrival)
+        for x, y in (drawn_points(arrival.source.area, 48, self.drawn()) + shift).tolist():
             pose = (x, y, self._towards(arrival, x, y))
             character = replace(_stranger(arrival, pose), start_time=time)
-            member = CrowdMember(character, prepared, -1, 0)
-            discs = member.start_discs
+            discs = CrowdMember(character, prepared, -1, 0).start_discs
             free = (prepared.fields.clearance(discs[:, :2]) >= discs[:, 2]).all()
             if free and self.traffic.comer(discs, time) is None:
                 owner = self.traffic.enroll(name)
                 self.people[name] = Busy(character, prepared, owner, pose)
                 self.traffic.add_standing(owner, discs, time)
-                self._enter(name, time)
-                return
-        if time + _LATER - arrival.time < _NO_ROOM:
-            self._push(time + _LATER, name)
-            return
-        reason = f"source '{arrival.source.name}' has no room for '{name}' within {_NO_ROOM:g} s; write a larger area"
-        self.refused[name] = SearchResult(Status.NO_PATH, None, reason=reason)
+                self.enter(character, pose, time)
+                return True
+        return False
 
     def _source_shift(self, arrival: Arrival) -> tuple[float, float]:
         middle, floor = arrival.source.area.centroid, arrival.source.floor
@@ -516,9 +403,9 @@ class _Run:
     def _standing(self, busy: Busy) -> CrowdMember:
         return CrowdMember(replace(busy.character, start=busy.pose), busy.prepared, busy.owner, 0, after=busy.after)
 
-    def _result(self, last: float) -> ErrandPlan:
+    def _result(self) -> ErrandPlan:
         people = tuple(self.people.values())
-        end = max([last, *(walk.plan.end_time for busy in people for walk in busy.walks)])
+        end = max([self.last, *(walk.plan.end_time for busy in people for walk in busy.walks)])
         end = end if self.scene.end is None else self.scene.end
         for busy in people:
             if busy.leaves is None and busy.walks and busy.walks[-1].leaves:  # the run ends before that is noticed
@@ -550,15 +437,11 @@ def _fared(busy: Busy) -> SearchResult:
     return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
 
 
-def _goal_errand(character: Character) -> Go:
-    """Return the errand of a character that has a goal."""
-    place = Place(name="the goal", point=character.goal, heading=character.goal_heading, laid_out=True)
-    return Go(place)
-
-
 def strangers(scene: Scene, seed: int) -> list[Character]:
     """Return everybody who comes out of the sources of a scene; nobody has a place yet."""
-    return [_stranger(arrival) for arrival in arrivals(scene.sources, seed, _LONG if scene.end is None else scene.end)]
+    return [
+        _stranger(arrival) for arrival in arrivals(scene.sources, seed, LONGEST if scene.end is None else scene.end)
+    ]
 
 
 def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:

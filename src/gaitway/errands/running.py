@@ -1,0 +1,174 @@
+"""The clock of a run of errands: who is asked for an order when, who comes in when, and what happens when.
+
+A planner and a live crowd carry out the same orders in different ways; both are runs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from gaitway.errands.arrivals import Arrival, arrivals
+from gaitway.errands.dispatcher import Dispatcher
+from gaitway.errands.orders import Order, Outcome, Pose
+from gaitway.scene.characters import Character
+from gaitway.scene.errands import Errand, Go, Place, Rule
+from gaitway.scene.scene import Scene
+
+TICK = 1.0 / 30.0
+"""Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
+LONGEST = 7200.0
+"""Time at which a run ends that does not end by itself [s]: two hours."""
+_REACTS = (0.3, 1.2)
+"""Time that people need to notice that they are sent elsewhere [s]."""
+_LATER = 0.5
+"""Time after which somebody tries again to come in where a source has no room [s]."""
+_NO_ROOM = 60.0
+"""Time after which somebody who finds no room at a source gives up [s]."""
+_RULE = ""
+"""Stands for the name of a person where something happens by a rule."""
+
+
+class ErrandRun(ABC):
+    """A run of errands. This class is **mutable**."""
+
+    dispatcher: Dispatcher
+    """Set by the class that carries out orders."""
+
+    def __init__(self, scene: Scene, seed: int) -> None:
+        self.scene, self.seed = scene, seed
+        self.end = LONGEST if scene.end is None else scene.end
+        self.coming = {arrival.name: arrival for arrival in arrivals(scene.sources, seed, self.end)}
+        """Everybody who comes out of a source, by name."""
+        self.last = 0.0
+        """Time at which somebody was last asked for an order [s]."""
+        self._heap: list[tuple[float, int, str, int]] = []
+        self._number = count()
+        self._turn: dict[str, int] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._happened: set[int] = set()
+        self._sent: list[Rule] = []
+        for arrival in self.coming.values():
+            self.push(arrival.time, arrival.name)
+        for number, rule in enumerate(scene.rules):
+            if rule.at is not None:
+                self._push_rule(rule.at, number)
+
+    @abstractmethod
+    def carry_out(self, name: str, order: Order, time: float) -> None:
+        """Begin to carry out an order; when it is carried out, `finish` is called, now or later."""
+
+    @abstractmethod
+    def come_in(self, arrival: Arrival, time: float) -> bool:
+        """Let somebody come out of a source and `enter`; return whether there is room."""
+
+    @abstractmethod
+    def refuse(self, name: str, reason: str) -> None:
+        """Note that somebody could not come in."""
+
+    @abstractmethod
+    def present(self) -> list[str]:
+        """Return the names of all who are there."""
+
+    @abstractmethod
+    def redirect(self, name: str, errands: tuple[Errand, ...], time: float, reacts: float) -> None:
+        """Send somebody on other errands at a time, who notices it a little later [s]."""
+
+    def go_on(self, until: float) -> None:
+        """Ask everybody for orders whose turn comes until a time [s]."""
+        while self._heap and self._heap[0][0] <= until:
+            time, _, name, turn = heapq.heappop(self._heap)
+            if name == _RULE:
+                if turn not in self._happened and (self.present() or any(a.time >= time for a in self.coming.values())):
+                    self._happen(self.scene.rules[turn], time)
+            elif name not in self._turn:
+                self._let_in(self.coming[name], time)
+            elif turn == self._turn[name]:
+                self.last = max(self.last, time)
+                self._turn[name] += 1
+                order = self.dispatcher.next(name, replace(self._outcomes[name], time=time))
+                self.carry_out(name, order, time)
+            self._wake()
+            self._check_reached(time)
+
+    def enter(self, character: Character, pose: Pose, time: float) -> None:
+        """Let somebody begin with errands at a time [s]."""
+        errands = character.errands or (_goal_errand(character),)
+        self.dispatcher.enter(character.name, errands, pose, time, character.radius)
+        self._turn[character.name] = 0
+        self.finish(character.name, Outcome(time, pose))
+
+    def finish(self, name: str, outcome: Outcome) -> None:
+        """Note what came of somebody's order; when that time has come, the person is asked for the next one."""
+        self._outcomes[name] = outcome
+        self.push(outcome.time, name)
+
+    def push(self, time: float, name: str) -> None:
+        """Let somebody be asked for an order at a time [s]."""
+        time = math.ceil(time / TICK - 1e-6) * TICK
+        heapq.heappush(self._heap, (time, next(self._number), name, self._turn.get(name, 0)))
+
+    def forget(self, name: str) -> None:
+        """Ask somebody for no order that was due."""
+        self._turn[name] += 1
+
+    def drawn(self) -> np.random.Generator:
+        """Return a random generator that is another one each time."""
+        return np.random.default_rng([self.seed, next(self._number)])
+
+    def _push_rule(self, time: float, number: int) -> None:
+        heapq.heappush(self._heap, (time, next(self._number), _RULE, number))
+
+    def _let_in(self, arrival: Arrival, time: float) -> None:
+        """Let somebody come in where there is room, or try again later."""
+        if any(_concerns(rule, arrival.name) for rule in self._sent):
+            return  # everybody is sent elsewhere, so that nobody comes any more
+        if self.come_in(arrival, time):
+            return
+        if time + _LATER - arrival.time < _NO_ROOM:
+            self.push(time + _LATER, arrival.name)
+            return
+        where = f"source '{arrival.source.name}' has no room for '{arrival.name}' within {_NO_ROOM:g} s"
+        self.refuse(arrival.name, f"{where}; write a larger area")
+
+    def _wake(self) -> None:
+        for when, other in self.dispatcher.awoken:
+            self.push(when, other)
+        self.dispatcher.awoken.clear()
+
+    def _check_reached(self, time: float) -> None:
+        """Let happen what happens when enough people have come to a place."""
+        for number, rule in enumerate(self.scene.rules):
+            came = 0 if rule.reach is None else len(self.dispatcher.visitors.get(rule.reach, ()))
+            if rule.reach is not None and number not in self._happened and came >= rule.count:
+                self._happen(rule, time)
+
+    def _happen(self, rule: Rule, time: float) -> None:
+        """Let something happen: who waits for it goes on, and who is sent elsewhere goes there."""
+        self._happened.add(self.scene.rules.index(rule))
+        self.dispatcher.happen(rule.event, time)
+        self._wake()
+        for number, other in enumerate(self.scene.rules):
+            if other.after == rule.event:
+                self._push_rule(time + other.delay, number)
+        if rule.errands:
+            self._sent.append(rule)
+            for name in [one for one in self.present() if _concerns(rule, one)]:
+                reacts = time + float(self.dispatcher.people[name].rng.uniform(*_REACTS))
+                self.redirect(name, rule.errands, time, reacts)
+                self._wake()
+
+
+def _concerns(rule: Rule, name: str) -> bool:
+    """Return whether a rule sends somebody elsewhere: by name, or by that of the group or source."""
+    return rule.who is None or name in rule.who or name.rpartition("-")[0] in rule.who
+
+
+def _goal_errand(character: Character) -> Go:
+    """Return the errand of a character that has a goal."""
+    return Go(Place(name="the goal", point=character.goal, heading=character.goal_heading, laid_out=True))
