@@ -17,8 +17,10 @@ from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
+from gaitway.errands.arrivals import arrivals, strangers
 from gaitway.errands.performing import errand_performers, errand_rows
-from gaitway.errands.planning import plan_errands, strangers
+from gaitway.errands.planning import plan_errands
+from gaitway.errands.running import LONGEST
 from gaitway.levels.level_scene import LevelScene
 from gaitway.library.behavior import Library
 from gaitway.library.short_walks import with_short_walks
@@ -233,7 +235,8 @@ def _busy(
         )
     compiled, began = compile_seconds(), time.perf_counter()
     drawn = scene.seed if seed is None else seed
-    people, known = (*scene.characters, *strangers(scene, drawn)), dict(libraries or {})
+    coming = arrivals(scene.sources, drawn, LONGEST if scene.end is None else scene.end)
+    people, known = (*scene.characters, *strangers(coming)), dict(libraries or {})
     refs = dict.fromkeys(character.library for character in people)
     libraries = {ref: with_short_walks(known[ref] if ref in known else ref.load()) for ref in refs}
     levels = LevelScene.of(scene, libraries, people) if has_levels(scene.world) else None

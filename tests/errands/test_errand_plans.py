@@ -116,7 +116,7 @@ def test_arrivals_follow_the_timetable_or_come_at_the_rate():
 def test_what_cannot_be_done_is_said_in_one_line():
     with pytest.raises(PlanError, match="planner 'crowd' moves everybody at once"):
         plan_scene(scene_from_dict({**SHOP, "plan": {"planner": "crowd"}}))
-    with pytest.raises(LiveError, match="errands, which live crowds do not do yet"):
+    with pytest.raises(LiveError, match="people of this scene do errands; write LiveErrands"):
         live(scene_from_dict(SHOP))
     walled = {**SHOP, "obstacles": [{"wall": {"points": [[10, 0], [10, 12]]}}], "characters": [], "end": 60.0}
     walled["sources"] = [

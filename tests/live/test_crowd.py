@@ -124,7 +124,7 @@ def test_a_plan_begins_with_what_is_played_and_ends_at_rest() -> None:
 def test_a_wall_that_comes_up_is_gone_around() -> None:
     crowd = crowd_in()
     record = LiveRecord(crowd)
-    crowd.add([[-8.0, 0.0, 0.0]], [[8.0, 0.0]])
+    crowd.add([[-8.0, 0.3, 0.0]], [[8.0, 0.0]])
     play(crowd, 3.0)
     wall = World(OPEN.bounds, (Obstacle(Box((0.0, 0.0), (0.5, 5.0), 2.0)),))
     crowd.set_world(wall)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from zlib import crc32
 
 import numpy as np
 
-from gaitway.scene.characters import LibraryRef
+from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.sources import Source, SourceKind
 
 
@@ -30,6 +30,28 @@ def arrivals(sources: Sequence[Source], seed: int, end: float = math.inf) -> lis
     """Return all who come out of sources before a time [s], in order of time; drawn by seed and name."""
     found = [arrival for source in sources for arrival in _of(source, seed, end)]
     return sorted(found, key=lambda arrival: (arrival.time, arrival.name))
+
+
+def stranger(arrival: Arrival, pose: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Character:
+    """Return the character of somebody who comes out of a source, at a start pose x, y [m] and heading [rad]."""
+    return Character(
+        name=arrival.name,
+        start=pose,
+        goal=pose[:2],
+        goal_heading=None,
+        library=arrival.library,
+        plan=arrival.source.plan,
+        radius=arrival.source.radius,
+        speed=arrival.kind.speed,
+        start_time=arrival.time,
+        start_floor=arrival.source.floor,
+        errands=arrival.kind.errands,
+    )
+
+
+def strangers(coming: Iterable[Arrival]) -> list[Character]:
+    """Return the characters of all who come out of sources; nobody has a place yet."""
+    return [stranger(arrival) for arrival in coming]
 
 
 def _of(source: Source, seed: int, end: float) -> Iterator[Arrival]:

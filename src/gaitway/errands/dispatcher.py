@@ -240,9 +240,9 @@ class Dispatcher:
             case Wait():
                 return (yield from self._wait(doer, errand))
             case Queue(at):
-                return (yield from self._queue(doer, self._placed(at)))
+                return (yield from self._queue(doer, self.placed(at)))
             case Sit(at, seconds):
-                return (yield from self._sit(doer, self._placed(at), seconds))
+                return (yield from self._sit(doer, self.placed(at), seconds))
             case Look(to, seconds):
                 return (yield from self._look(doer, to, seconds))
             case Meet():
@@ -278,7 +278,7 @@ class Dispatcher:
         """Return where somebody goes who goes to a place or up to somebody; None if there is no room."""
         if isinstance(to, Person):
             return self._before(doer, to.name)
-        place = self._placed(to)
+        place = self.placed(to)
         if place.area is not None:
             here = doer.pose[:2] if leaving else None  # who leaves takes the nearest way out
             found = self.standing.within(place.area, doer.name, doer.radius, doer.rng, near=here)
@@ -415,7 +415,7 @@ class Dispatcher:
 
     def _seen(self, to: Target) -> tuple[float, float] | None:
         if isinstance(to, Place):
-            return self._placed(to).point
+            return self.placed(to).point
         return None if to.name not in self.people else self.people[to.name].pose[:2]
 
     def _meet(self, doer: Doer, errand: Meet) -> Generator[Order, Outcome, str]:
@@ -453,12 +453,12 @@ class Dispatcher:
     def _rank(self, doer: Doer, errands: Sequence[Errand], by: str) -> tuple[float, float]:
         """Return how long the first line of some errands is, and how far away the first place is [m]."""
         first = next((t for e in errands if isinstance(t := target_of(e), Place)), None)
-        away = math.inf if first is None else round(math.dist(self._placed(first).point, doer.pose[:2]), 6)
+        away = math.inf if first is None else round(math.dist(self.placed(first).point, doer.pose[:2]), 6)
         lines = [self._lines.get(e.at.name) for e in every(errands) if isinstance(e, Queue)]
         queued = 0 if not lines or lines[0] is None else len(lines[0])
         return (queued, away) if by == "queue" else (0.0, away)
 
-    def _placed(self, place: Place) -> Place:
+    def placed(self, place: Place) -> Place:
         """Return a place in the plane in which people are moved."""
         if self.shift is None:
             return place

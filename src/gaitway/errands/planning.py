@@ -18,17 +18,17 @@ from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed,
 from gaitway.core import planar
 from gaitway.core.errors import SittingError
 from gaitway.core.progress import Progress, silent
-from gaitway.errands.arrivals import Arrival, arrivals
+from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
-from gaitway.errands.running import LONGEST, ErrandRun
+from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Errand, Place, SeatPlace, target_of
+from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import Seat, standing_place, visit
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
@@ -146,7 +146,10 @@ class _PlannedRun(ErrandRun):
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
         self.progress, self.shift = progress, shift
-        context, people = planning_context(scene.world, libraries), [*scene.characters, *strangers(scene, seed)]
+        context, people = (
+            planning_context(scene.world, libraries),
+            [*scene.characters, *strangers(self.coming.values())],
+        )
         if planners is None:
             planners = {name: planner_entry(name).make() for name in dict.fromkeys(c.plan.planner for c in people)}
         self.prepared: dict[str, PreparedLibrary] = {}
@@ -261,8 +264,8 @@ class _PlannedRun(ErrandRun):
         """Let somebody come out of a source where nobody stands or will come; return whether there is room."""
         name, prepared, shift = arrival.name, self.prepared[arrival.name], self._source_shift(arrival)
         for x, y in (drawn_points(arrival.source.area, 48, self.drawn()) + shift).tolist():
-            pose = (x, y, self._towards(arrival, x, y))
-            character = replace(_stranger(arrival, pose), start_time=time)
+            pose = (x, y, self.towards(arrival, x, y))
+            character = replace(stranger(arrival, pose), start_time=time)
             discs = CrowdMember(character, prepared, -1, 0).start_discs
             free = (prepared.fields.clearance(discs[:, :2]) >= discs[:, 2]).all()
             if free and self.traffic.comer(discs, time) is None:
@@ -276,15 +279,6 @@ class _PlannedRun(ErrandRun):
     def _source_shift(self, arrival: Arrival) -> tuple[float, float]:
         middle, floor = arrival.source.area.centroid, arrival.source.floor
         return (0.0, 0.0) if self.shift is None else self.shift((middle.x, middle.y), floor, None)
-
-    def _towards(self, arrival: Arrival, x: float, y: float) -> float:
-        """Return the heading of somebody who comes in: towards the first place of the errands [rad]."""
-        targets = (target_of(errand) for errand in arrival.kind.errands)
-        first = next((target for target in targets if isinstance(target, Place)), None)
-        if first is None:
-            return 0.0
-        (px, py), (dx, dy) = first.point, self._shifted(first)
-        return math.atan2(py + dy - y, px + dx - x)
 
     def _walk(self, busy: Busy, order: Walk, time: float, on_the_way: bool = False) -> Outcome:
         """Plan a walk; whoever finds no way stays.
@@ -435,30 +429,6 @@ def _fared(busy: Busy) -> SearchResult:
     reason = "" if not failed else f"{failed[0].label}: {failed[0].reason}"
     status = Status.PARTIAL if failed else Status.FOUND
     return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
-
-
-def strangers(scene: Scene, seed: int) -> list[Character]:
-    """Return everybody who comes out of the sources of a scene; nobody has a place yet."""
-    return [
-        _stranger(arrival) for arrival in arrivals(scene.sources, seed, LONGEST if scene.end is None else scene.end)
-    ]
-
-
-def _stranger(arrival: Arrival, pose: Pose = (0.0, 0.0, 0.0)) -> Character:
-    """Return the character of somebody who comes out of a source."""
-    return Character(
-        name=arrival.name,
-        start=pose,
-        goal=pose[:2],
-        goal_heading=None,
-        library=arrival.library,
-        plan=arrival.source.plan,
-        radius=arrival.source.radius,
-        speed=arrival.kind.speed,
-        start_time=arrival.time,
-        start_floor=arrival.source.floor,
-        errands=arrival.kind.errands,
-    )
 
 
 def _gait(library: Library) -> str | None:

@@ -17,7 +17,7 @@ from gaitway.errands.arrivals import Arrival, arrivals
 from gaitway.errands.dispatcher import Dispatcher
 from gaitway.errands.orders import Order, Outcome, Pose
 from gaitway.scene.characters import Character
-from gaitway.scene.errands import Errand, Go, Place, Rule
+from gaitway.scene.errands import Errand, Go, Place, Rule, target_of
 from gaitway.scene.scene import Scene
 
 TICK = 1.0 / 30.0
@@ -84,8 +84,8 @@ class ErrandRun(ABC):
         while self._heap and self._heap[0][0] <= until:
             time, _, name, turn = heapq.heappop(self._heap)
             if name == _RULE:
-                if turn not in self._happened and (self.present() or any(a.time >= time for a in self.coming.values())):
-                    self._happen(self.scene.rules[turn], time)
+                if self.present() or any(arrival.time >= time for arrival in self.coming.values()):
+                    self.happen(self.scene.rules[turn], time)
             elif name not in self._turn:
                 self._let_in(self.coming[name], time)
             elif turn == self._turn[name]:
@@ -117,6 +117,15 @@ class ErrandRun(ABC):
         """Ask somebody for no order that was due."""
         self._turn[name] += 1
 
+    def towards(self, arrival: Arrival, x: float, y: float) -> float:
+        """Return the heading of somebody who comes in at a point [m]: towards the first place of the errands [rad]."""
+        targets = (target_of(errand) for errand in arrival.kind.errands)
+        first = next((target for target in targets if isinstance(target, Place)), None)
+        if first is None:
+            return 0.0
+        px, py = self.dispatcher.placed(first).point
+        return math.atan2(py - y, px - x)
+
     def drawn(self) -> np.random.Generator:
         """Return a random generator that is another one each time."""
         return np.random.default_rng([self.seed, next(self._number)])
@@ -143,19 +152,22 @@ class ErrandRun(ABC):
 
     def _check_reached(self, time: float) -> None:
         """Let happen what happens when enough people have come to a place."""
-        for number, rule in enumerate(self.scene.rules):
+        for rule in self.scene.rules:
             came = 0 if rule.reach is None else len(self.dispatcher.visitors.get(rule.reach, ()))
-            if rule.reach is not None and number not in self._happened and came >= rule.count:
-                self._happen(rule, time)
+            if rule.reach is not None and came >= rule.count:
+                self.happen(rule, time)
 
-    def _happen(self, rule: Rule, time: float) -> None:
+    def happen(self, rule: Rule, time: float) -> None:
         """Let something happen: who waits for it goes on, and who is sent elsewhere goes there."""
-        self._happened.add(self.scene.rules.index(rule))
+        number = self.scene.rules.index(rule)
+        if number in self._happened:
+            return
+        self._happened.add(number)
         self.dispatcher.happen(rule.event, time)
         self._wake()
-        for number, other in enumerate(self.scene.rules):
+        for later, other in enumerate(self.scene.rules):
             if other.after == rule.event:
-                self._push_rule(time + other.delay, number)
+                self._push_rule(time + other.delay, later)
         if rule.errands:
             self._sent.append(rule)
             for name in [one for one in self.present() if _concerns(rule, one)]:

@@ -57,7 +57,7 @@ def live(
         return crowd
     loaded = scene if isinstance(scene, Scene) else load_scene(scene)
     if loaded.busy:
-        raise LiveError("people of this scene do errands, which live crowds do not do yet; plan it: gaitway plan")
+        raise LiveError("people of this scene do errands; write LiveErrands(scene) of gaitway.live.errands")
     upstairs = next((c for c in loaded.characters if {c.start_floor, c.goal_floor} - {None, GROUND}), None)
     known = options or LiveOptions()
     if upstairs is not None and known.dynamics != "clips":

@@ -1,0 +1,246 @@
+"""Errands of a live crowd: people come in, do one thing after another, and leave while your program runs.
+
+The same dispatcher as in plans says who does what next (`gaitway.errands`); the crowd walks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gaitway.core.errors import LiveError
+from gaitway.core.suggest import nearest
+from gaitway.errands.arrivals import Arrival, stranger, strangers
+from gaitway.errands.dispatcher import Dispatcher, Span
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.running import ErrandRun
+from gaitway.errands.standing_places import drawn_points
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.events import Arrived, LiveEvent, Stuck
+from gaitway.live.libraries import neutral
+from gaitway.live.options import LiveOptions
+from gaitway.scene.characters import Character
+from gaitway.scene.errands import Errand
+from gaitway.scene.scene import Scene, load_scene
+from gaitway.space.prepared import planning_context
+from gaitway.world.levels.floors import has_levels
+
+_EXACTLY, _NEAR = 0.25, 0.5
+"""Distances from a goal that are near enough, for one who stops in a line and for others [m]."""
+_FAR = 0.8
+"""Distance from the goal beyond that at which somebody who comes no nearer has not arrived [m]."""
+_STUCK = 18.0
+"""Time after which somebody who comes no nearer to a goal gives it up [s]."""
+_TRIED = 24
+"""Places of a source that are tried for somebody who comes in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrandDone:
+    """An errand of somebody is over."""
+
+    time: float
+    """When [s]."""
+    name: str
+    """Whose it was."""
+    span: Span
+    """What it was, from when to when, and what came of it."""
+
+
+class LiveErrands(ErrandRun):
+    """A live crowd whose people do the errands of a scene. This class is **mutable**.
+
+    Attributes:
+        crowd: the crowd; draw it as any other. Its events come out of `events` of this class.
+    """
+
+    def __init__(
+        self, scene: Scene | str | Path, *, seed: int | None = None, options: LiveOptions | None = None
+    ) -> None:
+        """Put everybody in who is there from the start.
+
+        Args:
+            scene: a scene with errands, its file, or the name of a ready scene.
+            seed: seed of all that is drawn; None takes the scene's.
+            options: options of the characters' planning.
+
+        Raises:
+            LiveError: if the scene has several floors, or nobody.
+        """
+        scene = scene if isinstance(scene, Scene) else load_scene(scene)
+        seed = scene.seed if seed is None else seed
+        if has_levels(scene.world):
+            raise LiveError(
+                "the scene has several floors, on which live people do no errands yet; plan it: gaitway plan"
+            )
+        super().__init__(scene, seed)
+        people = [*scene.characters, *strangers(self.coming.values())]
+        if not people:
+            raise LiveError("there is nobody to do errands; add characters or sources")
+        fields = planning_context(scene.world).prepared(people[0]).fields
+        self.dispatcher = Dispatcher(fields.clearance, seed)
+        self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
+        self.refused: dict[str, str] = {}
+        """Who could not come in, by name, and why."""
+        self._libraries = {
+            ref: self.crowd.add_library(ref) for ref in dict.fromkeys(neutral(c.library) for c in people)
+        }
+        self._walks: dict[str, Walk] = {}
+        self._told: dict[str, int] = {}
+        self._through: set[str] = set()
+        self._events: list[LiveEvent | ErrandDone] = []
+        self._later = list(scene.characters)
+        self._appear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free what the crowd holds."""
+        self.crowd.close()
+
+    @property
+    def time(self) -> float:
+        """Time of the run [s]."""
+        return self.crowd.time
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has ended: its time is over, or nobody is left who does anything or will come."""
+        coming = any(name not in self.dispatcher.people and name not in self.refused for name in self.coming)
+        busy = any(name not in self._through for name in self.dispatcher.people)
+        return self.time >= self.end or not (coming or busy or self._later)
+
+    def step(self, dt: float) -> None:
+        """Go on by some time [s]: tell everybody who is done what comes next, and play all."""
+        for event in self.crowd.events():
+            self._events.append(event)
+            if isinstance(event, Arrived) and event.name in self._walks:
+                self._arrive(event.name)
+        for stuck in self.crowd.hindered():
+            if (
+                stuck.name in self._walks
+                and isinstance(stuck, Stuck)
+                and self.time - stuck.time + stuck.seconds > _STUCK
+            ):
+                self._give_up(stuck.name, stuck.reason)
+        self._appear()
+        self.go_on(min(self.time, self.end))
+        self._tell()
+        self.crowd.step(dt)
+
+    def events(self) -> tuple[LiveEvent | ErrandDone, ...]:
+        """Return what has happened since this was last called, errands that are over included, and forget it."""
+        out, self._events = tuple(self._events), []
+        return out
+
+    def spans(self) -> Mapping[str, tuple[Span, ...]]:
+        """Return the errands of everybody that are over, by name."""
+        return {name: tuple(doer.spans) for name, doer in self.dispatcher.people.items()}
+
+    def let_happen(self, event: str) -> None:
+        """Let an event of the scene's rules happen now, with all that they say of it.
+
+        Raises:
+            LiveError: if the scene has no such event.
+        """
+        named = [rule.event for rule in self.scene.rules]
+        if event not in named:
+            near = nearest(event, named)
+            hint = f"did you mean '{near}'?" if near else f"there are {', '.join(named) or 'none'}"
+            raise LiveError(f"the scene has no event '{event}'; {hint}")
+        for rule in self.scene.rules:
+            if rule.event == event:
+                self.happen(rule, self.time)
+
+    def carry_out(self, name: str, order: Order, time: float) -> None:
+        """Begin to carry out an order."""
+        here = self._pose(name)
+        match order:
+            case Walk(goal) if not order.leaving and math.dist(goal, here[:2]) < _EXACTLY:
+                self.finish(name, Outcome(time, here))
+            case Walk(goal):
+                self._walks[name] = order
+                self.crowd.send(name, goal, tolerance=_EXACTLY if order.exact else _NEAR)
+            case Stand(until) | Hold(until):
+                self.finish(name, Outcome(max(until, time), here))
+            case SitDown(_, seconds):  # who lives does not sit yet, and stands there for as long
+                self.finish(name, Outcome(time + seconds, here))
+            case Gone():
+                self.crowd.remove(name)
+                self._through.add(name)
+            case Finished():
+                self._through.add(name)
+
+    def come_in(self, arrival: Arrival, time: float) -> bool:
+        """Put somebody in where a source has room; return whether it has."""
+        for x, y in drawn_points(arrival.source.area, _TRIED, self.drawn()).tolist():
+            if self._put_in(stranger(arrival, (x, y, self.towards(arrival, x, y))), time):
+                return True
+        return False
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Note that somebody could not come in."""
+        self.refused[name] = reason
+
+    def present(self) -> list[str]:
+        """Return the names of all who are there."""
+        return [name for name in self.crowd.names if name in self.dispatcher.people]
+
+    def redirect(self, name: str, errands: tuple[Errand, ...], time: float, reacts: float) -> None:
+        """Send somebody on other errands, who goes on a little and then turns at the end of a move."""
+        self.dispatcher.send(name, errands, time)
+        self.forget(name)
+        self._through.discard(name)
+        self._walks.pop(name, None)
+        self.finish(name, Outcome(reacts, self._pose(name)))
+
+    def _appear(self) -> None:
+        """Put those in whose time has come; who finds no room is refused."""
+        for character in [c for c in self._later if c.start_time <= self.time]:
+            self._later.remove(character)
+            if not self._put_in(character, self.time):
+                self.refuse(character.name, f"there is no room at the start of '{character.name}'")
+
+    def _put_in(self, character: Character, time: float) -> bool:
+        """Put somebody in; return whether there is room."""
+        library = self._libraries[neutral(character.library)]
+        start, speed = character.start, character.speed
+        if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
+            return False
+        self.enter(character, start, time)
+        return True
+
+    def _pose(self, name: str) -> Pose:
+        (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
+        return x, y, heading
+
+    def _arrive(self, name: str) -> None:
+        """Note that somebody stands at a goal, or as near to it as possible."""
+        order, here = self._walks.pop(name), self._pose(name)
+        away = math.dist(order.goal, here[:2])
+        reason = "" if away < _NEAR + _FAR else f"gets within {away:.1f} m and no nearer"
+        self.finish(name, Outcome(self.time, here, reason))
+
+    def _give_up(self, name: str, reason: str) -> None:
+        """Let somebody give up a walk that leads no nearer."""
+        self._walks.pop(name)
+        here = self._pose(name)
+        self.crowd.send(name, here[:2], tolerance=_NEAR)
+        self.finish(name, Outcome(self.time, here, reason))
+
+    def _tell(self) -> None:
+        """Tell of errands that are over."""
+        for name, doer in self.dispatcher.people.items():
+            for span in doer.spans[self._told.get(name, 0) :]:
+                self._events.append(ErrandDone(time=span.end, name=name, span=span))
+            self._told[name] = len(doer.spans)
