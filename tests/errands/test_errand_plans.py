@@ -160,6 +160,17 @@ def test_two_sit_on_a_bench_and_go_on():
         assert 6.0 < poses.root_positions[0, 1] < 6.4
     report = audit_take(take, found.scene.world)
     assert report.ok, str(report)
+    bell = {"event": "bell", "at": 14.0, "send": "everybody", "errands": [{"leave": "door"}]}
+    for character in scene["characters"]:
+        character["errands"][0]["seconds"] = 60
+    called = plan_scene(scene_from_dict({**scene, "rules": [bell]}), seed=2)
+    assert {row[0]: row[3] for row in called.take.facts["errands"]["ada"]} == {
+        "sit bench": "given up",
+        "leave door": "done",
+    }
+    assert called.take.duration < 35.0
+    report = audit_take(called.take, called.scene.world)
+    assert report.ok, str(report)
 
 
 @pytest.mark.slow

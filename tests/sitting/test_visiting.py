@@ -22,6 +22,7 @@ from gaitway.motion.formats import load_clip
 from gaitway.motion.limits import violations
 from gaitway.motion.quality import velocity_changes
 from gaitway.sitting import (
+    CALLED,
     MANNERS,
     Seat,
     down_seconds,
@@ -258,3 +259,19 @@ def test_bad_input_is_told_in_one_line(act, words: str) -> None:  # type: ignore
     with pytest.raises(SittingError) as problem:
         act()
     assert words in str(problem.value) and "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize("manner", ["upright", "arms crossed"])
+def test_who_is_called_away_gets_up_sooner_and_does_the_same_before(manner: str) -> None:
+    person, seat = load_cast("person"), Seat((0.0, 0.0), 0.3)
+    whole = visit(person, seat, 20.0, manner, seed=5)
+    called = visit(person, seat, 20.0, manner, seed=5, until=9.0)
+    same = called.spans[1].last - round(CALLED * 30.0)
+    assert called.clip.duration == pytest.approx(whole.clip.duration - 11.0)
+    assert np.allclose(called.clip.rotations[:same], whole.clip.rotations[:same], atol=1e-9)
+    assert np.allclose(called.clip.rotations[-1], whole.clip.rotations[-1], atol=1e-9)
+    assert sitting_problems(called.clip, seat, called.spans[1].first, called.spans[1].last) == []
+    sudden = [np.abs(np.diff(made.clip.joint_positions(), n=2, axis=0)).max() for made in (whole, called)]
+    assert sudden[1] < 1.3 * sudden[0]
+    later = visit(person, seat, 20.0, manner, seed=5, until=40.0)
+    assert np.array_equal(later.clip.rotations, whole.clip.rotations)

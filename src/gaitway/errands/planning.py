@@ -21,7 +21,7 @@ from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
-from gaitway.errands.running import ErrandRun
+from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
@@ -30,7 +30,7 @@ from gaitway.planners import planner_entry
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
-from gaitway.sitting import Seat, standing_place, visit
+from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
@@ -55,6 +55,22 @@ _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
 
+@dataclass(frozen=True)
+class Sitting:
+    """How somebody sits down, sits and gets up."""
+
+    order: SitDown
+    seconds: float
+    """How long [s]."""
+    manner: str
+    seed: int
+    """Seed of all that is drawn."""
+    start: float
+    """When it begins [s]."""
+    pose: Pose
+    """Where the person stands then."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedWalk:
     """One walk of a person."""
@@ -66,6 +82,8 @@ class PlannedWalk:
     """Whether it ends exactly where it was to."""
     leaves: bool = False
     """Whether the person is gone at its end, in the midst of a walk."""
+    sits: Sitting | None = None
+    """How the person sits, if this is no walk."""
 
 
 @dataclass(eq=False)
@@ -212,6 +230,9 @@ class _PlannedRun(ErrandRun):
             self.finish(name, Outcome(max(reacts, busy.character.start_time), busy.pose))
             return
         walk = busy.walks[-1]
+        if walk.sits is not None:
+            self.finish(name, self._get_up(busy, walk.sits, reacts))
+            return
         steps = walk.plan.steps
         number = next((k for k in range(1, len(steps)) if steps[k].time >= reacts), None)
         if number is None or not self._turned(busy, walk, number):
@@ -365,27 +386,42 @@ class _PlannedRun(ErrandRun):
 
     def _sit(self, busy: Busy, order: SitDown, time: float) -> Outcome:
         """Let somebody who stands before a seat sit down, sit and get up."""
-        library, rng = busy.prepared.library, self.dispatcher.people[busy.name].rng
+        rng, lasts = self.dispatcher.people[busy.name].rng, max(order.seconds, _SHORTEST_SIT)
         drawn, manner = int(rng.integers(2**31)), _MANNERS[int(rng.integers(len(_MANNERS)))]
         try:
-            lasts = max(order.seconds, _SHORTEST_SIT)
-            made = visit(library, self._seat(order.seat), lasts, manner, drawn, order.side)
+            walk = self._seated(busy, Sitting(order, lasts, manner, drawn, time, busy.pose))
         except SittingError as problem:
             return Outcome(time, busy.pose, str(problem), hopeless=True)
-        name = f"sit~{busy.name}-{len(busy.walks)}"
-        path = made.clip.planar_path()
-        moved = planar.compose(busy.pose, planar.relative(path[0], path[-1])).tolist()
+        busy.walks.append(walk)
+        return Outcome(walk.plan.end_time, busy.pose)
+
+    def _get_up(self, busy: Busy, sits: Sitting, time: float) -> Outcome:
+        """Let somebody who sits, or is about to, get up as soon as possible after a time [s]."""
+        down = down_seconds(self._seat(sits.order.seat), sits.order.side)
+        until = max(time - sits.start - down + CALLED, _SHORTEST_SIT)
+        if until < sits.seconds:
+            busy.walks[-1] = self._seated(busy, sits, until)
+        return Outcome(busy.walks[-1].plan.end_time, busy.pose)
+
+    def _seated(self, busy: Busy, sits: Sitting, until: float | None = None) -> PlannedWalk:
+        """Make the motion of somebody who sits, and note it in traffic."""
+        order, library, time = sits.order, busy.prepared.library, sits.start
+        seat, side = self._seat(order.seat), order.side
+        made = visit(library, seat, sits.seconds, sits.manner, sits.seed, side, until)
+        name, path = f"sit~{busy.name}-{round(time / TICK)}", made.clip.planar_path()
+        moved = planar.compose(sits.pose, planar.relative(path[0], path[-1])).tolist()
         end, clip = time + made.clip.duration, replace(made.clip, name=name)
-        plan = Plan((PlanStep(SITTING, name, busy.pose, time),), (moved[0], moved[1], moved[2]), end, 0.0)
-        busy.walks.append(PlannedWalk(plan, {name: clip}, exact=True))
+        plan = Plan((PlanStep(SITTING, name, sits.pose, time),), (moved[0], moved[1], moved[2]), end, 0.0)
         x, y, yaw = order.seat.pose
-        here = placed_discs(busy.pose, busy.prepared.standing_discs(busy.after))
+        here = placed_discs(sits.pose, busy.prepared.standing_discs(busy.after))
         legs = [(x + a * math.cos(yaw), y + a * math.sin(yaw), _KNEES) for a in (-0.2, 0.3)]
         self.traffic.remove(busy.owner)
         self.traffic.add_standing(busy.owner, np.vstack([here, legs]), time, end)
         busy.pose, busy.seated = plan.end_pose, True
-        self.traffic.add_standing(busy.owner, placed_discs(busy.pose, busy.prepared.standing_discs(busy.after)), end)
-        return Outcome(end, busy.pose)
+        after = placed_discs(busy.pose, busy.prepared.standing_discs(busy.after))
+        after[:, 2] *= _GETS_UP  # who sits on the next seat stands there for a moment, and bodies do not touch
+        self.traffic.add_standing(busy.owner, after, end)
+        return PlannedWalk(plan, {name: clip}, exact=True, sits=sits)
 
     def _taken(self, busy: Busy, order: Walk, time: float) -> str | None:
         """Return who stands at a goal for good; None if nobody does."""

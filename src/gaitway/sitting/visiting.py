@@ -30,6 +30,8 @@ _DOWN_S, _UP_S = (1.55, 1.95), (1.45, 1.8)
 """Time to sit down and to get up, on the highest and on the lowest seat [s]."""
 _CHANGE_S = 1.5
 """Time from one manner to the next [s]."""
+CALLED = 1.6
+"""Time that somebody who is called away needs to sit upright before getting up [s]."""
 _HELD_S = (12.0, 35.0)
 """How long a manner is held by who is not told one [s]."""
 _LIFT = 0.055
@@ -113,7 +115,7 @@ def _turn_frames(side: str) -> int:
 
 def visit(
     body: Library | Clip | Figure, seat: Seat, seconds: float = 10.0, manner: str | None = FIRST, seed: int = 0,
-    side: str = FRONT,
+    side: str = FRONT, until: float | None = None,
 ) -> Visit:  # fmt: skip
     """Return one motion of who sits down, sits for a time and gets up: from the standing pose to the standing pose.
 
@@ -124,6 +126,8 @@ def visit(
         manner: one of `MANNERS`; None draws them, each for a while. Who sits shorter than a change takes stays upright.
         seed: seed of all that is drawn.
         side: where the seat is as seen from who stands: "front" is behind the back; "left" and "right" need a turn.
+        until: time after which somebody gets up who is called away [s], at least 1; up to `CALLED` seconds before that
+            the motion is the same as without it. None: nobody is called.
 
     Raises:
         SittingError: for a manner or side that does not exist, a time out of range, or a seat too high for the body.
@@ -136,7 +140,10 @@ def visit(
     second = first + round(seconds * FPS)
     times = _Times(lower, first, second, second + round(up_seconds(seat) * FPS))
     held = _schedule(settled, times, manner, rng)
-    clip = _performed(settled, times, held, life(times.sit - times.down + 1, FPS, rng), _glance(times, rng), side)
+    alive, yaw = life(times.sit - times.down + 1, FPS, rng), _drawn_yaw(rng)
+    if until is not None and until < seconds:
+        times, held, alive = _called(times, held, alive, round(max(until, 1.0) * FPS))
+    clip = _performed(settled, times, held, alive, _glance(times, yaw), side)
     spans = (Span(DOWN, 0, times.down), Span(SIT, times.down, times.sit), Span(UP, times.sit, times.up))
     return Visit(clip, spans, tuple((one.manner.name, frame) for one, frame in held), seat)
 
@@ -199,10 +206,26 @@ def _schedule(
     return out
 
 
-def _glance(times: _Times, rng: np.random.Generator) -> FloatArray:
+def _called(
+    times: _Times, held: list[tuple[HeldManner, int]], alive: Life, sits: int
+) -> tuple[_Times, list[tuple[HeldManner, int]], Life]:
+    """Return times, manners and life of somebody who gets up after some frames of sitting."""
+    end, calm, change = times.down + sits, round(FPS), round(_CHANGE_S * FPS)
+    fade = 1.0 - smooth(np.arange(sits + 1, dtype=np.float64), sits - calm, sits)
+    parts = (part[: sits + 1] * fade[:, None] for part in (alive.pelvis, alive.chest, alive.head))
+    kept = [(one, frame) for one, frame in held if frame < end - change] or held[:1]
+    back = kept if kept[-1][0] is held[0][0] else [*kept, (held[0][0], end - change)]
+    return times._replace(sit=end, up=end + times.up - times.sit), back, Life(*parts)
+
+
+def _drawn_yaw(rng: np.random.Generator) -> float:
+    """Draw how far a head turns back to the seat [rad]."""
+    return float(np.radians(rng.choice([-1.0, 1.0]) * rng.uniform(15.0, 38.0)))
+
+
+def _glance(times: _Times, yaw: float) -> FloatArray:
     """Return the yaw of a head that looks back at the seat before the hips go there [rad]; (F,)."""
     share = (np.arange(times.up + 1) - times.lower) / (times.down - times.lower)
-    yaw = np.radians(rng.choice([-1.0, 1.0]) * rng.uniform(15.0, 38.0))
     return np.asarray(yaw * smooth(share, 0.0, 0.28) * (1.0 - smooth(share, 0.3, 0.68)))
 
 
