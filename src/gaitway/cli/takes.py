@@ -131,7 +131,7 @@ def correct(
 def export(
     take: TakeFile,
     output: Annotated[Path, typer.Option("--out", "-o", help="The file to write, or the folder for bvh.")],
-    to: Annotated[str | None, typer.Option(help="glb, usd, bvh, csv, parquet, npz-dense, mp4 or png.")] = None,
+    to: Annotated[str | None, typer.Option(help="glb, usd, bvh, csv, parquet, errands, npz-dense, mp4 or png.")] = None,
     scene: SceneOption = None,
     fps: Annotated[float | None, typer.Option(min=1.0, max=1000.0, help="Frames a second; the take's own.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Fill a folder that is not empty.")] = False,

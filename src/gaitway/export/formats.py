@@ -63,6 +63,10 @@ _ALL = (
         module="gaitway.export.tables", function="export_trajectories",
     ),
     ExportFormat(
+        name="errands", about="who did what and when, as text", suffixes=(".csv",),
+        module="gaitway.export.errands", function="export_errands", has_rate=False,
+    ),
+    ExportFormat(
         name="npz-dense", about="all poses as NumPy arrays", suffixes=(".npz",),
         module="gaitway.export.dense", function="export_dense",
     ),

@@ -121,11 +121,16 @@ class _Writer:
         done = [
             [round(t - self.whole[0], 4), take.behaviors[b]] for t, b in zip(starts, numbers, strict=True) if b >= 0
         ]
-        return {
+        facts = {
             "character": take.names[character],
             "skeleton": take.skeletons[int(take.bodies[character])].name,
             "behaviors": done,
         }
+        told = take.facts.get("errands", {}).get(take.names[character], ())
+        errands = [
+            [label, round(a - self.whole[0], 4), round(b - self.whole[0], 4), out] for label, a, b, out, _ in told
+        ]
+        return {**facts, "errands": errands} if errands else facts
 
     def save(self, path: Path, world: World | None) -> None:
         """Add the place and write the file."""
