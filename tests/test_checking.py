@@ -156,3 +156,25 @@ def test_a_plan_that_fails_at_a_narrow_gap_says_how_wide_it_is() -> None:
     planned = plan_scene(scene_from_dict(data))
     assert "between 'north' and 'south' is 0.40 m wide, and 'person' needs 0.52 m" in planned.failed["ada"].reason
     assert planned.take.facts["failed"]["ada"] == planned.failed["ada"].reason
+
+
+def test_places_of_errands_that_nobody_reaches_are_told(tmp_path) -> None:
+    text = """
+gaitway: 1
+bounds: [0, 0, 14, 10]
+places: {island: [7, 5], shore: [12, 8], stall: [2, 8]}
+obstacles:
+  - {wall: {points: [[5, 3], [9, 3], [9, 7], [5, 7]], closed: true}, name: moat}
+  - {box: {center: [2, 8], size: [1, 1], height: 1}, name: stall}
+characters:
+  - {name: ada, start: [1, 1], errands: [{go: shore}, {go: stall}, {look: island}, {leave: island}]}
+sources:
+  - {name: p, area: [6, 4, 8, 6], times: [0], errands: [{leave: shore}]}
+"""
+    (tmp_path / "scene.yaml").write_text(text, encoding="utf-8")
+    found = check_scene(tmp_path / "scene.yaml")
+    assert found.usable and not found.ok
+    told = [(problem.place, problem.text) for problem in found.problems]
+    assert [place for place, _ in told] == ["characters[0].errands", "sources[0].errands"]
+    assert told[0][1].startswith("'ada' cannot get to 'island'") and "moat" in told[0][1]
+    assert told[1][1].startswith("who comes from 'p' cannot get to 'shore'")
