@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,6 +218,10 @@ def take_info(take: TakeFile, as_json: Json = False) -> None:
     }
     if as_json:
         facts["names"] = list(performed.names)
+    elif "made_with_errands" in facts:
+        outcomes = Counter(row[3] for rows in performed.facts["errands"].values() for row in rows)
+        facts["errands"] = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
+        del facts["made_with_errands"]
     show_facts(facts, as_json)
 
 

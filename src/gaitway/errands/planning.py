@@ -102,6 +102,8 @@ class Busy:
     """Time at which the person is gone [s]; None for somebody who stays."""
     seated: bool = False
     """Whether the person has just got up, and stands right before a seat."""
+    searched: list[SearchResult] = field(default_factory=list)
+    """All searches for walks of this person."""
 
     @property
     def name(self) -> str:
@@ -322,7 +324,9 @@ class _PlannedRun(ErrandRun):
             return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
         others = [other for other in self.people.values() if other is not busy and other.stands(time)]
         member.crowded = crowding(member, [self._standing(other) for other in others])
+        before = len(self.one.searched)
         result = self._searched(member, busy)
+        busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
             people, anybody = set(self.people), set(self.traffic.names)
@@ -464,7 +468,12 @@ def _fared(busy: Busy) -> SearchResult:
     failed = [span for span in busy.spans if span.outcome == NOT_DONE]
     reason = "" if not failed else f"{failed[0].label}: {failed[0].reason}"
     status = Status.PARTIAL if failed else Status.FOUND
-    return SearchResult(status, plan, closest=busy.pose, reason=reason, found_by="errands")
+    tried = busy.searched
+    return SearchResult(
+        status, plan, sum(one.expanded for one in tried), sum(one.checks for one in tried),
+        sum(one.seconds for one in tried), busy.pose, reason=reason,
+        found_by=next((one.found_by for one in reversed(tried) if one.found), ""),
+    )  # fmt: skip
 
 
 def _gait(library: Library) -> str | None:
