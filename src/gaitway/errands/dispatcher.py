@@ -146,6 +146,8 @@ class Dispatcher:
         """Who has been at which place, by its name."""
         self.awoken: list[tuple[float, str]] = []
         """Who is to be asked for an order again, and when [s]; whoever moves people takes them out."""
+        self.over: list[tuple[str, Span]] = []
+        """Errands that are over, and whose they were; whoever tells of them takes them out."""
         self._lines: dict[str, QueueLine] = {}
         self._places: dict[int, Place] = {}
         self._seats: dict[tuple[str, int], str] = {}
@@ -192,7 +194,7 @@ class Dispatcher:
                 self._out_of_line(doer, line)
         self._seats = {seat: who for seat, who in self._seats.items() if who != name}
         if doer.current is not None:
-            doer.spans.append(Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
+            self._note(doer, Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
         doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
 
     def again(self, name: str) -> None:
@@ -205,6 +207,14 @@ class Dispatcher:
     def lines(self) -> Mapping[str, QueueLine]:
         """Return the lines that have formed, by the name of the place."""
         return self._lines
+
+    def forget(self, name: str) -> None:
+        """Forget somebody who is gone."""
+        self.people.pop(name, None)
+
+    def _note(self, doer: Doer, span: Span) -> None:
+        doer.spans.append(span)
+        self.over.append((doer.name, span))
 
     def _wake(self, name: str, time: float) -> None:
         self.awoken.append((time, name))
@@ -225,7 +235,7 @@ class Dispatcher:
                 doer.current = (label(errand), began)
                 reason = yield from self._one(doer, errand)
                 doer.current = None
-                doer.spans.append(Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
+                self._note(doer, Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
                 target = target_of(errand)
                 if isinstance(target, Place) and not isinstance(errand, Look) and not reason:
                     self.visitors.setdefault(target.name, set()).add(doer.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
@@ -58,6 +59,11 @@ class ErrandRun(ABC):
         for number, rule in enumerate(scene.rules):
             if rule.at is not None:
                 self._push_rule(rule.at, number)
+
+    @property
+    def came(self) -> Collection[str]:
+        """Names of all who have come in."""
+        return self._turn.keys()
 
     @abstractmethod
     def carry_out(self, name: str, order: Order, time: float) -> None:

@@ -90,7 +90,6 @@ class LiveErrands(ErrandRun):
             ref: self.crowd.add_library(ref) for ref in dict.fromkeys(neutral(c.library) for c in people)
         }
         self._walks: dict[str, Walk] = {}
-        self._told: dict[str, int] = {}
         self._through: set[str] = set()
         self._events: list[LiveEvent | ErrandDone] = []
         self._later = list(scene.characters)
@@ -116,7 +115,7 @@ class LiveErrands(ErrandRun):
     @property
     def over(self) -> bool:
         """Whether the run has ended: its time is over, or nobody is left who does anything or will come."""
-        coming = any(name not in self.dispatcher.people and name not in self.refused for name in self.coming)
+        coming = any(name not in self.came and name not in self.refused for name in self.coming)
         busy = any(name not in self._through for name in self.dispatcher.people)
         return self.time >= self.end or not (coming or busy or self._later)
 
@@ -144,7 +143,7 @@ class LiveErrands(ErrandRun):
         return out
 
     def spans(self) -> Mapping[str, tuple[Span, ...]]:
-        """Return the errands of everybody that are over, by name."""
+        """Return the errands that are over of everybody who is there, by name; events tell of the others'."""
         return {name: tuple(doer.spans) for name, doer in self.dispatcher.people.items()}
 
     def let_happen(self, event: str) -> None:
@@ -177,7 +176,7 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time + seconds, here))
             case Gone():
                 self.crowd.remove(name)
-                self._through.add(name)
+                self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
 
@@ -240,7 +239,5 @@ class LiveErrands(ErrandRun):
 
     def _tell(self) -> None:
         """Tell of errands that are over."""
-        for name, doer in self.dispatcher.people.items():
-            for span in doer.spans[self._told.get(name, 0) :]:
-                self._events.append(ErrandDone(time=span.end, name=name, span=span))
-            self._told[name] = len(doer.spans)
+        self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
+        self.dispatcher.over.clear()
