@@ -144,7 +144,7 @@ class LevelPlanner:
         if plan is None:
             return _Leg(SearchResult(Status.PARTIAL, None, reason="others come to where it waits", closest=query.start))
         last = None
-        for number, link in zip(numbers, links, strict=True):
+        for number, link in zip(numbers[:-1], links[:-1], strict=True):
             for near in _NEARER:
                 onto = self._onto(request, plan, link, last, near, spent)
                 if isinstance(onto, Plan) or onto.busy:
@@ -152,12 +152,25 @@ class LevelPlanner:
             if not isinstance(onto, Plan):
                 return replace(onto, link=number)
             plan, last = onto, link
+        failed: _Leg | None = None
+        for near in _NEARER:  # from one end of a link the goal may be out of reach: on a ramp there is little room
+            onto = self._onto(request, plan, links[-1], last, near, spent)
+            leg = onto if isinstance(onto, _Leg) else self._to_goal(request, onto, links[-1], spent)
+            if isinstance(leg, SearchResult):
+                return leg
+            failed = failed or replace(leg, link=numbers[-1])
+            if leg.busy:
+                return replace(leg, link=numbers[-1])
+        assert failed is not None
+        return failed
+
+    def _to_goal(self, request: PlanRequest, plan: Plan, last: Link, spent: _Spent) -> SearchResult | _Leg:
+        """Lead a plan from the last link to the goal; return why that fails if so."""
+        query = request.query
         result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
         if result.plan is None or not result.found:
-            busy = self._busy(request.traffic, result)
-            return _Leg(
-                spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result))), numbers[-1], busy
-            )
+            told = spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result)))
+            return _Leg(told, busy=self._busy(request.traffic, result))
         plan = _joined(plan, result.plan)
         away = math.dist(plan.end_pose[:2], query.goal)
         return spent.told(replace(result, plan=plan, closest=plan.end_pose, remaining=away))
