@@ -186,7 +186,7 @@ def test_a_mover_is_put_selected_and_dragged(studio: Studio) -> None:
     viewer = WireViewer(studio.address)
     assert until(lambda: viewer.read(0.05) >= 0 and studio.page.viewers() and drawn(studio))
     studio.session.post(events.Pause())
-    studio.page.panel.use_tool("mover", (4.0, 8.5))
+    studio.page.panel.use_tool("mover", (4.0, 8.5, 0.0))
     assert until(lambda: viewer.read(0.05) >= 0 and studio.page.item == "movers/0")
     nodes = studio._server.scene._handle_from_node_name
     assert until(lambda: viewer.read(0.05) >= 0 and {"/movers/0", "/shades/0", "/ring"} <= set(nodes))
