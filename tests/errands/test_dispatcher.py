@@ -238,3 +238,26 @@ def test_the_same_seed_gives_the_same_orders():
         return front.run().log
 
     assert log() == log()
+
+
+def test_who_lost_patience_is_not_met_by_who_comes_later():
+    front = Front()
+    front.enter("ada", [Meet(KIOSK, ("ada", "bo"), 10.0), Leave(DOOR)])
+    front.enter("bo", [Wait(seconds=(40.0, 40.0)), Meet(KIOSK, ("ada", "bo"), 10.0)])
+    front.run(until=30.0)
+    assert "ada" in front.gone
+    front.dispatcher.forget("ada")
+    front.run()
+    assert front.spans("bo")[1] == ("meet kiosk", NOT_DONE)
+
+
+def test_places_are_moved_into_the_plane_once():
+    seats = (SeatPlace(pose=(1.0, 2.0, 0.0), height=0.45, depth=0.4),)
+    bench = Place(name="bench", point=(1.0, 2.0), seats=seats)
+    dispatcher = Dispatcher(lambda points: np.full(len(points), 9.0), seed=3, shift=lambda place: (100.0, 0.0))
+    for k, name in enumerate("ab"):
+        dispatcher.enter(name, [Sit(bench, (30.0, 30.0))], (101.0, 5.0 + k, 0.0), 0.0, 0.3)
+    first, second = (dispatcher.next(name, Outcome(0.0, dispatcher.people[name].pose)) for name in "ab")
+    assert math.dist(first.goal, (101.0, 2.0)) < 0.3
+    assert math.dist(second.goal, (101.0, 2.0)) < 3.0  # no seat is left, so that person stands near
+    assert dispatcher.placed(dispatcher.placed(bench)) is dispatcher.placed(bench)

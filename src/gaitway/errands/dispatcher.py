@@ -49,7 +49,7 @@ _LONGEST = 86_400.0
 _FULL = 3.0
 """Time after which somebody looks again whether a line has room [s]."""
 _PATIENT = 600.0
-"""Longest time to wait for room in a line or for a free seat [s]."""
+"""Longest time to wait for room in a line [s]."""
 _BESIDE = 1.1
 """Distance at which people stop before somebody [m]."""
 SIDES = {"left": 0.5 * math.pi, "right": -0.5 * math.pi, "front": 0.0}
@@ -149,7 +149,7 @@ class Dispatcher:
         self.over: list[tuple[str, Span]] = []
         """Errands that are over, and whose they were; whoever tells of them takes them out."""
         self._lines: dict[str, QueueLine] = {}
-        self._places: dict[int, Place] = {}
+        self._places: dict[Place, Place] = {}
         self._seats: dict[tuple[str, int], str] = {}
         self._met: dict[tuple[str, tuple[str, ...]], set[str]] = {}
 
@@ -263,7 +263,6 @@ class Dispatcher:
 
     def _walk(self, doer: Doer, find: Callable[[], Walk | None], nowhere: str) -> Walking:
         """Walk to where `find` says, which is asked again before each try; return how the last try went."""
-        outcome = Outcome(doer.time, doer.pose, nowhere)
         tries = [*_TRIES]
         while True:
             order = find()
@@ -387,12 +386,11 @@ class Dispatcher:
         return self._lines[place.name]
 
     def _sit(self, doer: Doer, place: Place, seconds: Range) -> Generator[Order, Outcome, str]:
-        lasts, tired = self._drawn(doer, seconds), doer.time + _PATIENT
-        chosen = self._free_seat(doer, place)
+        lasts, chosen = self._drawn(doer, seconds), self._free_seat(doer, place)
         if chosen is None:
             reason = f"all {len(place.seats)} seats of '{place.name}' are taken; stands instead"
-            outcome = yield from self._walk(doer, lambda: self._spot(doer, replace(place, heading=None)), reason)
-            yield Stand(min(doer.time + lasts, tired))
+            outcome = yield from self._walk(doer, lambda: self._spot(doer, place), reason)
+            yield Stand(doer.time + lasts)
             return outcome.reason or reason
         seat = place.seats[chosen]
         self._seats[place.name, chosen] = doer.name
@@ -438,13 +436,15 @@ class Dispatcher:
         patience = doer.time + errand.patience
         if wanted <= here:
             for name in sorted(wanted - {doer.name}):
-                if self.people[name].waits:
+                if name in self.people and self.people[name].waits:
                     self._wake(name, doer.time + float(doer.rng.uniform(*_REACTION)))
-            self._met.pop(key)
+            self._met.pop(key, None)
             return outcome.reason
         while not wanted <= here and doer.time < patience - 1e-6:
             yield Hold(patience)
         late = sorted(wanted - here)
+        if late:
+            here.discard(doer.name)  # who comes later does not find this person here
         return outcome.reason or (f"'{late[0]}' does not come within {errand.patience:g} s" if late else "")
 
     def _beside(self, doer: Doer, at: Target) -> Walk | None:
@@ -470,12 +470,11 @@ class Dispatcher:
 
     def placed(self, place: Place) -> Place:
         """Return a place in the plane in which people are moved."""
-        if self.shift is None:
+        if self.shift is None or place.laid_out:
             return place
-        if id(place) not in self._places:
-            dx, dy = self.shift(place)
-            self._places[id(place)] = _moved(place, dx, dy)
-        return self._places[id(place)]
+        if place not in self._places:
+            self._places[place] = _moved(place, *self.shift(place))
+        return self._places[place]
 
     def _drawn(self, doer: Doer, seconds: Range) -> float:
         return float(doer.rng.uniform(*seconds)) if seconds[1] > seconds[0] else seconds[0]
@@ -490,4 +489,5 @@ def _moved(place: Place, dx: float, dy: float) -> Place:
     seats = tuple(replace(s, pose=(s.pose[0] + dx, s.pose[1] + dy, s.pose[2])) for s in place.seats)
     area = None if place.area is None else shapely.affinity.translate(place.area, dx, dy)
     line = tuple((x + dx, y + dy) for x, y in place.line)
-    return replace(place, point=(place.point[0] + dx, place.point[1] + dy), area=area, line=line, seats=seats)
+    point = (place.point[0] + dx, place.point[1] + dy)
+    return replace(place, point=point, area=area, line=line, seats=seats, laid_out=True)

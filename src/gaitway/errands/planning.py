@@ -51,6 +51,8 @@ _GETS_UP = 0.7
 """Share of the usual discs that somebody takes up who has just got up from a seat."""
 _SHORTEST_SIT, _KNEES = 3.0, 0.22
 """Shortest time to sit [s], and radius of the discs that stand for the hips and knees of who sits [m]."""
+_BESIDE = 3.0
+"""Distance beyond which whoever stands is not beside somebody, of whatever size [m]."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -262,9 +264,7 @@ class _PlannedRun(ErrandRun):
         return False
 
     def _shifted(self, place: Place) -> tuple[float, float]:
-        if self.shift is None or place.laid_out:
-            return (0.0, 0.0)
-        return self.shift(place.point, place.floor, place.height)
+        return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor, place.height)
 
     def carry_out(self, name: str, order: Order, time: float) -> None:
         """Carry out an order; a walk is planned as a whole, and over when its plan is."""
@@ -322,7 +322,8 @@ class _PlannedRun(ErrandRun):
             self.one.stay(member, traffic, found, result)
             x, y = order.goal
             return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
-        others = [other for other in self.people.values() if other is not busy and other.stands(time)]
+        standing = [other for other in self.people.values() if other is not busy and other.stands(time)]
+        others = [other for other in standing if math.dist(other.pose[:2], busy.pose[:2]) < _BESIDE]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         before = len(self.one.searched)
         result = self._searched(member, busy)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import shapely
+if TYPE_CHECKING:
+    import shapely  # which loads NumPy, and few scenes need
 
 Range = tuple[float, float]
 """Least and greatest time, between which it is drawn [s]."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import shapely
+from typing import TYPE_CHECKING
 
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.errands import Errand
 from gaitway.scene.plan_options import PlanOptions
+
+if TYPE_CHECKING:
+    import shapely
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -50,7 +50,7 @@ PATIENCE = 120.0
 """Time for which people wait for companions where nothing else is written [s]."""
 _STANDING = 0.3
 """Radius of somebody who stands in a line [m]."""
-MOST_ERRANDS = 100_000
+MOST_DONE = 100_000
 """Largest number of errands of one person, repeats counted as often as they are done."""
 
 
@@ -158,8 +158,8 @@ class ErrandBook:
             if isinstance(errand, Leave):
                 text = "nobody does this, since the errand before it leaves; write leave last"
                 self.problems.append(entry.problem(k + 1, text=text))
-        if (count := length(made)) > MOST_ERRANDS:
-            text = f"amounts to {count} errands; write at most {MOST_ERRANDS}, with fewer repeats inside repeats"
+        if (count := length(made)) > MOST_DONE:
+            text = f"amounts to {count} errands; write at most {MOST_DONE}, with fewer repeats inside repeats"
             self.problems.append(entry.problem(text=text))
         return made
 
