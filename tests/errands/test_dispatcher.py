@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapely
 
+from gaitway.core.errors import SittingError
 from gaitway.errands.dispatcher import DONE, GIVEN_UP, NOT_DONE, Dispatcher
 from gaitway.errands.orders import Finished, Gone, Hold, Outcome, SitDown, Stand, Walk
 from gaitway.scene.errands import Choose, Go, Leave, Look, Meet, Person, Place, Queue, Repeat, SeatPlace, Sit, Wait
@@ -261,3 +262,16 @@ def test_places_are_moved_into_the_plane_once():
     assert math.dist(first.goal, (101.0, 2.0)) < 0.3
     assert math.dist(second.goal, (101.0, 2.0)) < 3.0  # no seat is left, so that person stands near
     assert dispatcher.placed(dispatcher.placed(bench)) is dispatcher.placed(bench)
+
+
+def test_who_cannot_sit_says_so_and_goes_on():
+    def refuses(name, seat, side):
+        raise SittingError("a horse cannot sit")
+
+    bench = Place(name="bench", point=(1.0, 2.0), seats=(SeatPlace(pose=(1.0, 2.0, 0.0), height=0.45, depth=0.4),))
+    front = Front()
+    front.dispatcher.before_seat = refuses
+    front.enter("star", [Sit(bench, (30.0, 30.0)), Leave(DOOR)])
+    front.run()
+    assert front.spans("star") == [("sit bench", NOT_DONE), ("leave door", DONE)]
+    assert front.dispatcher.people["star"].spans[0].reason == "a horse cannot sit"

@@ -15,7 +15,7 @@ import numpy as np
 import shapely.affinity
 
 from gaitway.core.arrays import FloatArray
-from gaitway.core.errors import PlanError
+from gaitway.core.errors import PlanError, SittingError
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
 from gaitway.errands.standing_places import StandingPlaces
@@ -135,7 +135,8 @@ class Dispatcher:
             clearance: distances of points (N, 2) to the nearest obstacle [m]; (N,).
             seed: seed of all that is drawn.
             shift: how far places are moved into the plane in which people are moved [m]; None: not at all.
-            before_seat: where somebody, by name, stands before sitting down on a seat that is on a side.
+            before_seat: where somebody, by name, stands before sitting down on a seat that is on a side; it raises
+                `SittingError` for a body that cannot sit there.
         """
         self.standing = StandingPlaces(clearance)
         self.seed, self.shift, self.before_seat = seed, shift, before_seat
@@ -393,9 +394,12 @@ class Dispatcher:
             yield Stand(doer.time + lasts)
             return outcome.reason or reason
         seat = place.seats[chosen]
-        self._seats[place.name, chosen] = doer.name
         side = _side(doer.pose, seat)
-        x, y, heading = self.before_seat(doer.name, seat, side)
+        try:
+            x, y, heading = self.before_seat(doer.name, seat, side)
+        except SittingError as problem:  # a horse, or a seat too high for somebody small
+            return str(problem)
+        self._seats[place.name, chosen] = doer.name
         ahead = (seat.pose[2], _ROOM)
         outcome = yield from self._walk(doer, _always(Walk((x, y), heading, exact=True, ahead=ahead)), "")
         if not outcome.reason:

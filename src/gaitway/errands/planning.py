@@ -16,7 +16,6 @@ import numpy.typing as npt
 from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
 from gaitway.core import planar
-from gaitway.core.errors import SittingError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
@@ -393,10 +392,7 @@ class _PlannedRun(ErrandRun):
         """Let somebody who stands before a seat sit down, sit and get up."""
         rng, lasts = self.dispatcher.people[busy.name].rng, max(order.seconds, _SHORTEST_SIT)
         drawn, manner = int(rng.integers(2**31)), _MANNERS[int(rng.integers(len(_MANNERS)))]
-        try:
-            walk = self._seated(busy, Sitting(order, lasts, manner, drawn, time, busy.pose))
-        except SittingError as problem:
-            return Outcome(time, busy.pose, str(problem), hopeless=True)
+        walk = self._seated(busy, Sitting(order, lasts, manner, drawn, time, busy.pose))
         busy.walks.append(walk)
         return Outcome(walk.plan.end_time, busy.pose)
 
