@@ -72,7 +72,8 @@ class Planned:
     @property
     def found_by(self) -> dict[str, int]:
         """How many plans each method found, by name, such as "A*" and "tree"."""
-        return dict(Counter(result.found_by for result in self.crowd.results.values() if result.plan is not None))
+        found = [result.found_by for result in self.crowd.results.values() if result.plan is not None]
+        return dict(Counter(method for method in found if method))
 
     @property
     def motion_seconds(self) -> float:
