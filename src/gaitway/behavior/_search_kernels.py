@@ -9,6 +9,7 @@ import numpy as np
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.behavior._search_memory_kernels import (
     ACTION,
+    BARRED,
     BEST_NODE,
     CHECKS,
     CHOSEN_ACTION,
@@ -110,7 +111,7 @@ from gaitway.space._query_kernels import (
     wrapped,
 )
 from gaitway.space._safe_interval_kernels import SafeIntervals, safe_interval
-from gaitway.space._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
+from gaitway.space._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays, end_slot
 from gaitway.space.fields import FieldArrays
 from gaitway.space.plan import Pose
 
@@ -232,6 +233,7 @@ def passes(
         if group >= 0:
             if noted:
                 note(memory, TRAFFIC, x, y, traffic.groups[group, OWNER])
+            memory.stood[BARRED] = traffic.groups[group, END_SLOT]
             return CLOSED if traffic.groups[group, END_SLOT] == FOREVER else LATER
     return FREE
 
@@ -433,8 +435,13 @@ def depart(
         if leaves(states[node, NODE_X] - states[0, NODE_X], states[node, NODE_Y] - states[0, NODE_Y])
         else 0.0
     )
+    memory.stood[BARRED] = 0
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
-        number, final = safe_interval(traffic, intervals, x, y, begin + actions[a, DURATION])
+        # what bars the way stays where it is until a slot; before that, no later begin is free
+        barred = end_slot(begin + actions[a, DURATION]) < memory.stood[BARRED]
+        number, final = (
+            (latest, False) if barred else safe_interval(traffic, intervals, x, y, begin + actions[a, DURATION])
+        )
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
             entry = place_of(table, counts[SPAN], home_of(key), key)

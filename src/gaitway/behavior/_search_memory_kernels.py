@@ -35,8 +35,9 @@ LEAST, LEAST_AT_REST, SHORTFALL = range(3)
 [m]."""
 CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
 """Columns of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
-STOOD, NO_MORE = range(2)
-"""Entries of `stood`: known number of resting clips that are free at the node, and whether no more are free."""
+STOOD, NO_MORE, BARRED = range(3)
+"""Entries of `stood`: known number of resting clips that are free at the node, whether no more are free, and the slot
+until which what was met last stays where it is."""
 MOST_SLOWED = 10
 """Most steps that are slowed down to let others pass."""
 NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
@@ -65,7 +66,7 @@ class SearchMemory(NamedTuple):
     chosen: IntArray
     """These actions, and their bins; (B, 4)."""
     stood: IntArray
-    """Number of times that a character can stand still at the node that is expanded, and whether that is all; (2,)."""
+    """How long a character can stand at the node that is expanded, and what bars its way; (3,)."""
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
     slowed: IntArray

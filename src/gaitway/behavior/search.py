@@ -72,7 +72,11 @@ class _SearchRun:
         self.traffic, self.intervals, self.busy = NO_TRAFFIC, _NO_INTERVALS, False
         self.names: Sequence[str] = ()
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
-            self.traffic, self.intervals, self.busy = ArrayHandle(arrays), searcher.intervals(fields, arrays), True
+            self.traffic, self.intervals, self.busy = (
+                ArrayHandle(arrays),
+                searcher.intervals(fields, arrays, query.start_time),
+                True,
+            )
             self.names = traffic.names
         if heuristics is None:
             self.heuristics = searcher.straight(query.goal, query.tolerance)

@@ -19,7 +19,7 @@ from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.space._safe_interval_kernels import PLACES, TICK, SafeIntervals, no_intervals
-from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space._traffic_kernels import TrafficArrays, first_slot
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Pose
 from gaitway.space.prepared_actions import PreparedActions
@@ -32,6 +32,8 @@ _NOTES = 256
 _GOAL = struct.Struct("3d")
 _PLACES_SEEN = 8192
 """Number of places whose safe intervals are kept at a time."""
+_TICKS = 600
+"""Most ticks in which safe intervals are told apart: four minutes."""
 
 
 class Searcher(PreparedActions):
@@ -79,10 +81,14 @@ class Searcher(PreparedActions):
         self._aim(goal[0], goal[1], tolerance)
         return self._straight
 
-    def intervals(self, fields: WorldFields, traffic: TrafficArrays) -> ArrayHandle[SafeIntervals]:
-        """Return memory for the safe intervals of places in a world, for as long as its traffic changes."""
+    def intervals(self, fields: WorldFields, traffic: TrafficArrays, start: float) -> ArrayHandle[SafeIntervals]:
+        """Return memory for the safe intervals of places in a world, from the start of a search on [s].
+
+        They are told apart for as long as traffic changes, but no longer than searches usually look ahead.
+        """
         rows, columns = fields.arrays.labels.shape
-        (x, y, rate), ticks = fields.arrays.place.tolist()[:3], traffic.last // TICK + 2
+        first = first_slot(start) // TICK
+        (x, y, rate), ticks = fields.arrays.place.tolist()[:3], min(max(traffic.last // TICK - first, 0) + 2, _TICKS)
         shape = (math.ceil(PLACES * rows / rate), math.ceil(PLACES * columns / rate))
         known = self._intervals
         if known.rows.shape != shape or known.used[1] > 2**30:
@@ -90,7 +96,7 @@ class Searcher(PreparedActions):
         if known.numbers.shape[1] != ticks:
             known = known._replace(numbers=np.empty((_PLACES_SEEN, ticks), np.uint8))
         known.used[0] = known.used[1]
-        self._intervals = known._replace(corner=read_only(np.array([x, y], dtype=np.float64)))
+        self._intervals = known._replace(corner=read_only(np.array([x, y], dtype=np.float64)), first=first)
         return ArrayHandle(self._intervals)
 
     def moments(self) -> ArrayHandle[SafeIntervals]:
@@ -113,7 +119,7 @@ def _search_memory(nodes: int, branches: int, before: SearchMemory | None = None
         nearest=np.zeros(3) if before is None else before.nearest,
         laid=np.empty((branches, 3)),
         chosen=np.empty((branches, 4), dtype=np.int64),
-        stood=np.zeros(2, dtype=np.int64),
+        stood=np.zeros(3, dtype=np.int64),
         slowed=np.empty(MOST_SLOWED, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )

@@ -36,7 +36,7 @@ _THIN = 0.14
 """Radius of a disc around the root that a squeezed body covers [m]."""
 _CELL = 0.1
 """Side of a cell of the estimate of the way [m]."""
-_EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3}
+_EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2}
 """Factor on the number of nodes."""
 _TRIES = 40
 """Most branches that are refined."""

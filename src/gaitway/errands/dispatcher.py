@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from zlib import crc32
 
 import numpy as np
@@ -265,20 +266,25 @@ class Dispatcher:
     def _walk(self, doer: Doer, find: Callable[[], Walk | None], nowhere: str) -> Walking:
         """Walk to where `find` says, which is asked again before each try; return how the last try went."""
         tries = [*_TRIES]
-        while True:
+        for tried in count():
             order = find()
             outcome = Outcome(doer.time, doer.pose, nowhere)
             if order is not None:
-                self.standing.taken[doer.name] = order.goal
-                outcome = yield order
+                if order.leaving:
+                    self.standing.taken.pop(doer.name, None)  # who leaves stands nowhere
+                else:
+                    self.standing.taken[doer.name] = order.goal
+                outcome = yield replace(order, tried=tried)
                 if not outcome.reason:
-                    self.standing.taken[doer.name] = outcome.pose[:2]
+                    if not order.leaving:
+                        self.standing.taken[doer.name] = outcome.pose[:2]
                     return outcome
             self.standing.taken[doer.name] = outcome.pose[:2]
             tries = tries[-1:] if outcome.barred and len(tries) > 1 else tries
             if not tries or outcome.hopeless:
                 return outcome
             yield Stand(doer.time + tries.pop(0) * doer.rng.uniform(0.8, 1.2))
+        raise AssertionError("count never ends")
 
     def _go(self, doer: Doer, to: Target, leaving: bool = False) -> Generator[Order, Outcome, str]:
         outcome = yield from self._walk(doer, lambda: self._spot(doer, to, leaving), self._no_room(to))
@@ -289,11 +295,13 @@ class Dispatcher:
         if isinstance(to, Person):
             return self._before(doer, to.name)
         place = self.placed(to)
-        if place.area is not None:
-            here = doer.pose[:2] if leaving else None  # who leaves takes the nearest way out
-            found = self.standing.within(place.area, doer.name, doer.radius, doer.rng, near=here)
+        if leaving:
+            area, here = place.area, doer.pose[:2]
+            found = place.point if area is None else self.standing.way_out(area, doer.radius, doer.rng, here)
+        elif place.area is not None:
+            found = self.standing.within(place.area, doer.name, doer.radius, doer.rng)
         else:
-            found = place.point if leaving else self.standing.near(place.point, doer.name, doer.radius)
+            found = self.standing.near(place.point, doer.name, doer.radius)
         if found is None:
             return None
         if leaving:

@@ -24,6 +24,8 @@ class Walk:
     before a seat; None if the goal has room."""
     leaving: bool = False
     """Whether the person is gone there, and need not stop."""
+    tried: int = 0
+    """How often the person has found no way there."""
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,17 @@ from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
-from gaitway.space.planner import Planner
+from gaitway.space.planner import Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 
 Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
 """How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
 either it is on the lowest floor that is there."""
-_NODES = 5_000
-"""Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
+_EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
+"""Effort of the first search for a walk, the second and later ones."""
+_TOO_NEAR = 3.0
+"""Distance from an exit below which somebody may be too near to leave at a walk [m]."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
 SITTING = "sit"
@@ -325,7 +327,7 @@ class _PlannedRun(ErrandRun):
         others = [other for other in standing if math.dist(other.pose[:2], busy.pose[:2]) < _BESIDE]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         before = len(self.one.searched)
-        result = self._searched(member, busy)
+        result = self._searched(member, busy, _EFFORTS[min(order.tried, len(_EFFORTS) - 1)])
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
@@ -348,9 +350,6 @@ class _PlannedRun(ErrandRun):
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
-        if "max_nodes" in type(options).model_fields:
-            most = min(getattr(options, "max_nodes", _NODES), _NODES)
-            options = options.model_copy(update={"max_nodes": most})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )
@@ -363,22 +362,22 @@ class _PlannedRun(ErrandRun):
             member.character = replace(character, goal=(x + far * math.cos(way), y + far * math.sin(way)))
         return member
 
-    def _searched(self, member: CrowdMember, busy: Busy) -> SearchResult:
+    def _searched(self, member: CrowdMember, busy: Busy, effort: Effort) -> SearchResult:
         """Look for a way.
 
         Who is too near to leave at a walk stops first. Who finds no steps that end right at the goal looks for others.
         """
-        result = self.one.search(member, self.traffic, self.one.query(member))
+        result = self.one.search(member, self.traffic, self.one.query(member), effort)
         if result.found:
             return result
-        if member.leaves_by is not None:
+        if member.leaves_by is not None and math.dist(busy.pose[:2], member.character.goal) < _TOO_NEAR:
             member.leaves_by = None
         elif member.character.plan.tolerance < busy.character.plan.tolerance:
             options = member.character.plan.model_copy(update={"tolerance": busy.character.plan.tolerance})
             member.character = replace(member.character, plan=options)
         else:
             return result
-        return self.one.search(member, self.traffic, self.one.query(member))
+        return self.one.search(member, self.traffic, self.one.query(member), effort)
 
     def _seat(self, seat: SeatPlace) -> Seat:
         x, y, yaw = seat.pose

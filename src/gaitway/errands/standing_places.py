@@ -56,20 +56,26 @@ class StandingPlaces:
         return None
 
     def within(
-        self,
-        area: shapely.Geometry,
-        who: str,
-        radius: float,
-        rng: np.random.Generator,
-        near: tuple[float, float] | None = None,
+        self, area: shapely.Geometry, who: str, radius: float, rng: np.random.Generator
     ) -> tuple[float, float] | None:
-        """Draw a free place in an area, near a point or else rather far from others; None if there is none."""
+        """Draw a free place in an area, rather far from others; None if there is none."""
         points = drawn_points(area, _DRAWN, rng)
         points = points[self.free(points, who, radius)]
         if not len(points):
             return None
-        good = np.minimum(self._away(points, who), _LONELY) if near is None else -np.hypot(*(points - near).T)
+        good = np.minimum(self._away(points, who), _LONELY)
         x, y = points[int(np.argmax(np.round(good, 6)))].tolist()
+        return x, y
+
+    def way_out(
+        self, area: shapely.Geometry, radius: float, rng: np.random.Generator, near: tuple[float, float]
+    ) -> tuple[float, float] | None:
+        """Draw a place in an area where people leave, near a point; others who leave there are gone by then."""
+        points = drawn_points(area, _DRAWN, rng)
+        points = points[self.clearance(points) >= radius + _ROOM]
+        if not len(points):
+            return None
+        x, y = points[int(np.argmin(np.round(np.hypot(*(points - near).T), 6)))].tolist()
         return x, y
 
     def _away(self, points: FloatArray, who: str) -> FloatArray:

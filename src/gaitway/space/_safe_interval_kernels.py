@@ -51,36 +51,40 @@ class SafeIntervals(NamedTuple):
     """Number of the interval of each place in each tick; (R, T)."""
     used: npt.NDArray[np.int64]
     """Number of rows used by earlier searches, and by this one too; (2,)."""
+    first: int
+    """The first tick that is told apart."""
 
 
 def no_intervals() -> SafeIntervals:
     """Return empty memory, for worlds without traffic."""
     corner = np.zeros(2)
     corner.setflags(write=False)
-    return SafeIntervals(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64))
+    return SafeIntervals(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64), 0)
 
 
 @kernel(borrows=True, inner=True)
-def look(traffic: TrafficArrays, x: float, y: float, numbers: npt.NDArray[np.uint8], row: int) -> None:
-    """Number the intervals of a place: a new one begins whenever a body comes or has gone."""
+def look(traffic: TrafficArrays, x: float, y: float, since: int, numbers: npt.NDArray[np.uint8], row: int) -> None:
+    """Number the intervals of a place from a tick on: a new one begins whenever a body comes or has gone."""
     ticks, links, chunks, groups = numbers.shape[1], traffic.links, traffic.chunks, traffic.groups
     for tick in range(ticks):
         numbers[row, tick] = 0
     first_column, first_line = block_of(x - _BODY), block_of(y - _BODY)
-    for era in range(((ticks * TICK) >> ERA) + 2):
+    from_era, era = ((since * TICK) >> ERA) + 1, 0
+    while era < (((since + ticks) * TICK) >> ERA) + 2:
         for column in range(first_column, block_of(x + _BODY) + 1):
             for line in range(first_line, block_of(y + _BODY) + 1):
                 link = first_link(traffic.keys, traffic.heads, era, column, line)
                 while link >= 0:
                     chunk = links[link, 0]
                     link = links[link, 1]
-                    new = is_first(traffic, chunk, era, column, line, 1, first_column, first_line)
+                    new = is_first(traffic, chunk, era, column, line, from_era, first_column, first_line)
                     if new and meets(traffic.chunk_around, chunk, x, y, _BODY):
                         for group in range(chunks[chunk, FIRST_GROUP], chunks[chunk, END_GROUP]):
                             if is_in(traffic, group, x, y):
                                 first, end = groups[group, FIRST_SLOT] // TICK, (groups[group, END_SLOT] - 1) // TICK
-                                for tick in range(first, min(end + 1, ticks)):
+                                for tick in range(max(first - since, 0), min(end + 1 - since, ticks)):
                                     numbers[row, tick] = 1
+        era = max(era + 1, from_era)  # after what stays for long comes the first era
     number, before = 0, 0
     for tick in range(ticks):
         taken = numbers[row, tick]
@@ -104,7 +108,7 @@ def safe_interval(traffic: TrafficArrays, intervals: SafeIntervals, x: float, y:
     """Return the number of the interval of the place at (x, y) at a time, and whether it lasts for ever."""
     rows, numbers, used = intervals.rows, intervals.numbers, intervals.used
     ticks = numbers.shape[1]
-    tick = int(min(max(t * _RATE, 0.0), ticks - 1.0))
+    tick = int(min(max(t * _RATE - intervals.first, 0.0), ticks - 1.0))
     column, line = math.floor((x - intervals.corner[0]) * PLACES), math.floor((y - intervals.corner[1]) * PLACES)
     if not (0 <= column < rows.shape[1] and 0 <= line < rows.shape[0]):
         return tick, False
@@ -116,6 +120,6 @@ def safe_interval(traffic: TrafficArrays, intervals: SafeIntervals, x: float, y:
         used[1] += 1
         rows[line, column] = used[0] + row
         px, py = intervals.corner[0] + (column + 0.5) / PLACES, intervals.corner[1] + (line + 0.5) / PLACES
-        look(traffic, px, py, numbers, row)
+        look(traffic, px, py, intervals.first, numbers, row)
     number = numbers[row, tick]
     return int(number), number == numbers[row, ticks - 1]

@@ -198,17 +198,20 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
     """
     last, slot = max(arrays.last, slot, 0), max(slot, 0)
     while slot <= last:
-        owner = traffic_hit(arrays, slot, x, y, r, -1) if may_meet(arrays, slot, slot + 1, x, y, r) else -1
-        if owner >= 0:
-            return owner
-        slot += 1
+        end = ((slot >> ERA) + 1) << ERA
+        if may_meet(arrays, slot, end, x, y, r):
+            for one in range(slot, min(end, last + 1)):
+                owner = traffic_hit(arrays, one, x, y, r, -1)
+                if owner >= 0:
+                    return owner
+        slot = end
     return -1
 
 
 @kernel(borrows=True, inner=True)
 def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r: float) -> bool:
     """Return whether something may come within a disc in some slots; if not, nothing does."""
-    keys, heads, links = arrays.keys, arrays.heads, arrays.links
+    keys, heads, links, chunks = arrays.keys, arrays.heads, arrays.links, arrays.chunks
     found = False
     era, last_era = _STAYS, (max(end - 1, 0) >> ERA) + 1
     if len(keys) == 0:
@@ -218,7 +221,9 @@ def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r:
             for row in range(block_of(y - r), block_of(y + r) + 1):
                 link = first_link(keys, heads, era, column, row)
                 while link >= 0:
-                    found = found or meets(arrays.chunk_around, links[link, 0], x, y, r)
+                    chunk = links[link, 0]
+                    there = chunks[chunk, BEGIN] < end and first < chunks[chunk, END]
+                    found = found or (there and meets(arrays.chunk_around, chunk, x, y, r))
                     link = -1 if found else links[link, 1]
         era = last_era + 1 if found else max(era + 1, (max(first, 0) >> ERA) + 1)
     return found

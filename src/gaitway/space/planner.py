@@ -30,6 +30,8 @@ class Effort(Enum):
     """Longer than usual: no other character is in the way, and yet no plan was found."""
     SHORT = "short"
     """Shorter than usual: the goal was given up, and any plan that ends near it will do."""
+    BRIEF = "brief"
+    """As short as possible: who finds no way soon waits a moment, and others will have moved on."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -164,7 +164,7 @@ class SlicedSearch:
         busy = len(arrays.keys) > 0
         handle, intervals = NO_TRAFFIC, _NO_INTERVALS
         if busy:
-            handle, intervals = ArrayHandle(arrays), searcher.intervals(fields, arrays)
+            handle, intervals = ArrayHandle(arrays), searcher.intervals(fields, arrays, query.start_time)
         ask(searcher, query, query.weight)
         state, passing = searcher.start_state(query.start_behavior), searcher.passing(fields)
         done, anew = 0, True

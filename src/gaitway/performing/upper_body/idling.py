@@ -100,6 +100,7 @@ def drawn_ways(
     (begin, end), place = spot.span, spot.place
     frames = np.arange(round((end - begin) * spot.fps)) / spot.fps
     out: list[Held] = []
+    known: dict[str, TakenWay] = {}  # where there is little room, the same ways are drawn again and again
     at = float(rng.uniform(-1.5, 2.0) if spot.first else rng.uniform(0.2, 2.5))
     while at < end - begin - 3.0:
         hold = float(rng.uniform(5.0, 14.0))
@@ -109,7 +110,7 @@ def drawn_ways(
         until = min(until, at + way.longest)
         ramp, back = rng.uniform(*_RAMP, 2)
         alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
-        own = taken(body, way, pose)
+        own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
         if way.left is None and way.right is None:
             places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))
         elif own.reach < alone:
