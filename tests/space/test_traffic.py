@@ -247,3 +247,21 @@ def test_wrong_input_is_refused(prepared: PreparedLibrary) -> None:
             owner, Plan((PlanStep("stand", "none", (0.0, 0.0, 0.0), 0.0),), (0.0, 0.0, 0.0), 1.0, 0.0), table, discs
         )
     assert FOREVER > 1e9
+
+
+def test_who_was_cut_away_wholly_leaves_nothing_behind() -> None:
+    """Who breaks off a walk at its start covers nothing any more, also when traffic is packed."""
+    traffic = Traffic()
+    gone, stays = traffic.enroll("gone"), traffic.enroll("stays")
+    traffic.add_standing(gone, [[1.0, 1.0, 0.3]], 5.0, 9.0)
+    traffic.cut(gone, 5.0)
+    assert traffic.held(gone)[0].around.shape == (0, 3)
+    for swept in traffic.held(gone):
+        traffic.add_swept(gone, swept)
+    for number in range(1200):
+        traffic.add_standing(stays, [[number % 7, 3.0, 0.3]], float(number), number + 1.0)
+    traffic.remove(stays)
+    other = traffic.enroll("other")
+    traffic.add_standing(other, [[4.0, 4.0, 0.3]], 0.0)
+    assert traffic.hit(6.0, 1.0, 1.0, 0.3) is None
+    assert traffic.hit(6.0, 4.0, 4.0, 0.3) == "other"

@@ -57,6 +57,8 @@ SIDES = {"left": 0.5 * math.pi, "right": -0.5 * math.pi, "front": 0.0}
 """Heading of somebody who has a seat on a side (front: behind the back), over that of who sits on it [rad]."""
 _STOOL = 0.16
 """Distance from the front edge of a seat at which people of usual size stand before they sit down [m]."""
+_SEATS = 4
+"""Most free seats that somebody tries one after another."""
 _ROOM = 0.15
 """How far before that place people can stand with as much room as usual [m]."""
 
@@ -109,15 +111,15 @@ def _straight_before(name: str, seat: SeatPlace, side: str) -> Pose:
     return x + _STOOL * math.cos(heading), y + _STOOL * math.sin(heading), turned
 
 
-def _side(pose: Pose, seat: SeatPlace) -> str:
-    """Return on which side somebody has a seat who comes to it with as little turning as possible."""
+def _sides(pose: Pose, seat: SeatPlace) -> list[str]:
+    """Return on which side somebody can have a seat, the one with the least turning first."""
     way = math.atan2(seat.pose[1] - pose[1], seat.pose[0] - pose[0])
 
     def turn(side: str) -> float:
         off = way - seat.pose[2] - SIDES[side]
         return round(abs(math.remainder(off, math.tau)) + (0.0 if side != "front" else 0.5), 6)
 
-    return min(SIDES, key=turn)
+    return sorted(SIDES, key=turn)
 
 
 class Dispatcher:
@@ -129,6 +131,7 @@ class Dispatcher:
         seed: int,
         shift: Callable[[Place], tuple[float, float]] | None = None,
         before_seat: Callable[[str, SeatPlace, str], Pose] = _straight_before,
+        next_stop: Callable[[str, float], float | None] = lambda name, time: None,
     ) -> None:
         """Begin without anybody.
 
@@ -138,9 +141,10 @@ class Dispatcher:
             shift: how far places are moved into the plane in which people are moved [m]; None: not at all.
             before_seat: where somebody, by name, stands before sitting down on a seat that is on a side; it raises
                 `SittingError` for a body that cannot sit there.
+            next_stop: when a mover, by name, stands the next time from a time on [s]; None if it never does.
         """
         self.standing = StandingPlaces(clearance)
-        self.seed, self.shift, self.before_seat = seed, shift, before_seat
+        self.seed, self.shift, self.before_seat, self.next_stop = seed, shift, before_seat, next_stop
         self.people: dict[str, Doer] = {}
         self.events: dict[str, float] = {}
         """Events that have happened, and when [s]."""
@@ -263,9 +267,14 @@ class Dispatcher:
                 return (yield from self._go(doer, by, leaving=True))
         raise AssertionError(f"no errand {errand}")
 
-    def _walk(self, doer: Doer, find: Callable[[], Walk | None], nowhere: str) -> Walking:
-        """Walk to where `find` says, which is asked again before each try; return how the last try went."""
-        tries = [*_TRIES]
+    def _walk(
+        self, doer: Doer, find: Callable[[], Walk | None], nowhere: str, waits: Sequence[float] = _TRIES
+    ) -> Walking:
+        """Walk to where `find` says, which is asked again before each try; return how the last try went.
+
+        Between two tries people wait, for so long each time [s].
+        """
+        tries = [*waits]
         for tried in count():
             order = find()
             outcome = Outcome(doer.time, doer.pose, nowhere)
@@ -334,6 +343,11 @@ class Dispatcher:
                 if doer.time >= _LONGEST:
                     return f"'{errand.event}' never happens"
             yield Stand(doer.time + doer.rng.uniform(*_REACTION))
+        elif errand.mover is not None:
+            stands = self.next_stop(errand.mover, doer.time)
+            if stands is None:
+                return f"'{errand.mover}' never comes and stands after {doer.time:.0f} s"
+            yield Stand(stands + doer.rng.uniform(*_REACTION))
         elif errand.until is not None:
             yield Stand(max(errand.until, doer.time))
         elif errand.seconds is not None:
@@ -395,31 +409,37 @@ class Dispatcher:
         return self._lines[place.name]
 
     def _sit(self, doer: Doer, place: Place, seconds: Range) -> Generator[Order, Outcome, str]:
-        lasts, chosen = self._drawn(doer, seconds), self._free_seat(doer, place)
-        if chosen is None:
+        lasts, chosen, reason = self._drawn(doer, seconds), self._free_seats(doer, place), ""
+        if not chosen:
             reason = f"all {len(place.seats)} seats of '{place.name}' are taken; stands instead"
             outcome = yield from self._walk(doer, lambda: self._spot(doer, place), reason)
             yield Stand(doer.time + lasts)
             return outcome.reason or reason
-        seat = place.seats[chosen]
-        side = _side(doer.pose, seat)
-        try:
-            x, y, heading = self.before_seat(doer.name, seat, side)
-        except SittingError as problem:  # a horse, or a seat too high for somebody small
-            return str(problem)
-        self._seats[place.name, chosen] = doer.name
-        ahead = (seat.pose[2], _ROOM)
-        outcome = yield from self._walk(doer, _always(Walk((x, y), heading, exact=True, ahead=ahead)), "")
-        if not outcome.reason:
-            outcome = yield SitDown(seat, lasts, side)
-        self._seats.pop((place.name, chosen), None)
-        return outcome.reason
+        for number, side in (*chosen[:_SEATS], chosen[0]):  # who comes to no other either waits for the first
+            seat, last = place.seats[number], reason and (number, side) == chosen[0]
+            try:
+                x, y, heading = self.before_seat(doer.name, seat, side)
+            except SittingError as problem:  # a horse, or a seat too high for somebody small
+                reason = str(problem)
+                continue
+            self._seats[place.name, number] = doer.name
+            way = _always(Walk((x, y), heading, exact=True, ahead=(seat.pose[2], _ROOM)))
+            outcome = yield from self._walk(doer, way, "", _TRIES if last else ())
+            reason = outcome.reason
+            if not reason:
+                outcome = yield SitDown(seat, lasts, side)
+                reason = outcome.reason
+                self._seats.pop((place.name, number), None)
+                return reason
+            self._seats.pop((place.name, number), None)
+        return reason
 
-    def _free_seat(self, doer: Doer, place: Place) -> int | None:
-        """Return the nearest seat of a place that nobody has; None if all are taken."""
+    def _free_seats(self, doer: Doer, place: Place) -> list[tuple[int, str]]:
+        """Return the seats of a place that nobody has, and on which side to have them, the best ones first."""
         free = [k for k in range(len(place.seats)) if (place.name, k) not in self._seats]
-        away = [(round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k) for k in free]
-        return min(away)[1] if away else None
+        free.sort(key=lambda k: (round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k))
+        sides = [_sides(doer.pose, place.seats[k]) for k in free]
+        return [(k, own[rank]) for rank in range(len(SIDES)) for k, own in zip(free, sides, strict=True)]
 
     def _look(self, doer: Doer, to: Target, seconds: Range) -> Generator[Order, Outcome, str]:
         seen = self._seen(to)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from gaitway.core import planar
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
+from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
@@ -183,7 +185,11 @@ class _PlannedRun(ErrandRun):
         fields = self.prepared[people[0].name].fields
         self.one = MemberPlanner(seed, planners)
         self.dispatcher = Dispatcher(
-            fields.clearance, seed, None if shift is None else self._shifted, self._before_seat
+            fields.clearance,
+            seed,
+            None if shift is None else self._shifted,
+            self._before_seat,
+            partial(next_stop, scene.world),
         )
         self.traffic = Traffic(fields.kinds, terrain=scene.world.terrain, mirrors=mirrors)
         self.people: dict[str, Busy] = {}
@@ -368,6 +374,9 @@ class _PlannedRun(ErrandRun):
         Who is too near to leave at a walk stops first. Who finds no steps that end right at the goal looks for others.
         """
         result = self.one.search(member, self.traffic, self.one.query(member), effort)
+        if not result.found and set(self.traffic.names).isdisjoint(result.blockers):
+            effort = Effort.USUAL  # only what never moves is in the way, so that waiting would not help
+            result = self.one.search(member, self.traffic, self.one.query(member), effort)
         if result.found:
             return result
         if member.leaves_by is not None and math.dist(busy.pose[:2], member.character.goal) < _TOO_NEAR:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,6 +17,7 @@ from gaitway.core.errors import LiveError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import Dispatcher, Span
+from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
@@ -82,7 +84,7 @@ class LiveErrands(ErrandRun):
         if not people:
             raise LiveError("there is nobody to do errands; add characters or sources")
         fields = planning_context(scene.world).prepared(people[0]).fields
-        self.dispatcher = Dispatcher(fields.clearance, seed)
+        self.dispatcher = Dispatcher(fields.clearance, seed, next_stop=partial(next_stop, scene.world))
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
         self.refused: dict[str, str] = {}
         """Who could not come in, by name, and why."""

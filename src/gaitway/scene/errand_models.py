@@ -90,6 +90,7 @@ class WaitItem(SceneItem):
     seconds: Seconds | None = field("How long: seconds, or [least, most] to draw from", None, unit="s", example=12)
     until: float | None = field("Until this time of the run", None, unit="s", ge=0.0, le=LATEST)
     event: Name | None = field("Until an event of this name has happened", None, example="train stands")
+    mover: Name | None = field("Until the mover of this name has come and stands", None, example="train")
 
     @model_validator(mode="before")
     @classmethod
@@ -98,10 +99,10 @@ class WaitItem(SceneItem):
 
     @model_validator(mode="after")
     def _one_end(self) -> WaitItem:
-        given = [key for key in ("seconds", "until", "event") if getattr(self, key) is not None]
+        given = [key for key in ("seconds", "until", "event", "mover") if getattr(self, key) is not None]
         if len(given) != 1:
             what = f"has both {given[0]} and {given[1]}" if given else "has no end"
-            raise wrong(what, "seconds, {until: 60} or {event: name}")
+            raise wrong(what, "seconds, {until: 60}, {event: name} or {mover: name}")
         return self
 
     @model_serializer(mode="wrap")
@@ -113,7 +114,9 @@ class ErrandItem(SceneItem):
     """One thing that somebody does: exactly one of the verbs, and what belongs to it."""
 
     go: Target | None = field("Walk to a place, into an area, to a point, or up to somebody", None, example="kiosk")
-    wait: WaitItem | None = field("Stand and wait: seconds, {until: ...} or {event: ...}", None, example=12)
+    wait: WaitItem | None = field(
+        "Stand and wait: seconds, {until: ...}, {event: ...} or {mover: ...}", None, example=12
+    )
     queue: Name | None = field("Stand in the line of a place with `service`, and be served", None, example="counter")
     sit: Name | None = field("Sit on a free seat of a place", None, example="bench")
     look: Target | None = field("Turn towards a place, a point or somebody", None, example="screen")

@@ -75,11 +75,12 @@ class Go:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stand for some time, until a time, or until an event has happened."""
+    """Stand for some time, until a time, until an event has happened, or until a mover stands."""
 
     seconds: Range | None = None
     until: float | None = None
     event: str | None = None
+    mover: str | None = None
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _describe_errands(parts: Schema) -> None:
             ]
         },
     ]
-    parts["WaitItem"]["oneOf"] = [{"required": [key]} for key in ("seconds", "until", "event")]
+    parts["WaitItem"]["oneOf"] = [{"required": [key]} for key in ("seconds", "until", "event", "mover")]
     parts["SourceItem"]["allOf"] = [
         {"oneOf": [{"required": ["rate"]}, {"required": ["times"]}]},
         {"anyOf": [{"required": [key]} for key in ("times", "until", "count")]},

@@ -45,11 +45,16 @@ def warnings(world: World, origins: Sequence[SceneEntry], groups: Sequence[Chara
 
 
 def _leaves(mover: Mover, world: World) -> float | None:
-    """Return the time of the first key [s] at which the centre of a mover is outside the bounds, or None."""
+    """Return the time of the first key [s] at which the centre of a mover is outside the bounds, or None.
+
+    What comes in from outside, such as a train, may go out again.
+    """
     x0, y0, x1, y1 = world.bounds
     x, y = mover.poses[:, 0], mover.poses[:, 1]
     outside = (x < x0) | (x > x1) | (y < y0) | (y > y1)
-    return float(mover.times[outside.argmax()]) if outside.any() else None
+    if not outside.any() or (outside[0] and not outside.all()):
+        return None
+    return float(mover.times[np.argmax(outside)])
 
 
 def _shared_goals(groups: Sequence[CharacterGroup]) -> Iterator[Problem]:

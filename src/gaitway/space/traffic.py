@@ -236,6 +236,8 @@ class Traffic:
             self._add(owner, swept)
 
     def _add(self, owner: int, swept: Swept) -> None:
+        if not len(swept.around):
+            return
         swept = swept if not len(self._mirrors) else _mirrored(swept, self._mirrors)
         groups, discs, chunks = self._counts
         new = (groups + len(swept.around), discs + len(swept.discs))
@@ -307,7 +309,8 @@ class Traffic:
         self._groups[: len(kept)], self._around[: len(kept)] = rows, self._around[kept]
         before = np.searchsorted(kept, np.arange(groups + 1))
         self._groups_of = {
-            owner: [(int(before[a]), int(before[b])) for a, b in spans] for owner, spans in self._groups_of.items()
+            owner: [(int(before[a]), int(before[b])) for a, b in spans if before[a] < before[b]]
+            for owner, spans in self._groups_of.items()
         }
         self._counts, self._gone = [len(kept), len(which), 0], 0
         self._last = _last_change(rows[:, FIRST_SLOT : END_SLOT + 1])

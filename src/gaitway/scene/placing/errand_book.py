@@ -167,7 +167,7 @@ class ErrandBook:
         if item.go is not None:
             return Go(self._target(item.go, entry, number, "go"))
         if item.wait is not None:
-            return Wait(item.wait.seconds, item.wait.until, item.wait.event)
+            return Wait(item.wait.seconds, item.wait.until, item.wait.event, item.wait.mover)
         if item.queue is not None:
             place = self._named(item.queue, entry, number, "queue")
             if place.service is None:
@@ -316,14 +316,17 @@ class ErrandBook:
         asked = [(group.entry, self.errands[group.first]) for group in self.groups.groups]
         asked += [(e, k.errands) for e, s in zip(whole.lists["sources"], self.sources, strict=True) for k in s.kinds]
         asked += [(entry, rule.errands) for rule, entry in zip(self.rules, whole.lists["rules"], strict=True)]
+        movers = list(dict.fromkeys(mover.name for mover in self.world.movers if mover.name))
         said = set[str]()
         for entry, errands in asked:
-            for errand in every(errands):
-                name = errand.event if isinstance(errand, Wait) else None
-                if name is not None and name not in events and name not in said:
-                    said.add(name)
-                    text = f"waits for an event that no rule makes: {_unknown(name, 'event', events)}"
+            for errand in (one for one in every(errands) if isinstance(one, Wait)):
+                if errand.event is not None and errand.event not in {*events, *said}:
+                    said.add(errand.event)
+                    text = f"waits for an event that no rule makes: {_unknown(errand.event, 'event', events)}"
                     self.problems.append(entry.problem("errands", text=text))
+                if errand.mover is not None and errand.mover not in {*movers, *said}:
+                    said.add(errand.mover)
+                    self.problems.append(entry.problem("errands", text=_unknown(errand.mover, "mover", movers)))
 
 
 def _at(entry: SceneEntry, value: Any, key: str) -> SceneEntry:
