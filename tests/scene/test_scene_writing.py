@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,8 @@ def test_ready_scenes_come_back_equal(name, tmp_path):
     again = load_scene(tmp_path / "again.yaml")
     assert again.source == scene.source
     assert again.hash == scene.hash
-    assert again.characters == scene.characters
+    plain = [[replace(one, errands=()) for one in made.characters] for made in (again, scene)]
+    assert plain[0] == plain[1]  # errands lead to places, which are compared by their source
 
 
 def test_everything_comes_back_equal():
