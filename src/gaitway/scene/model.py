@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
-from gaitway.scene.area_models import AreaItem
+from gaitway.scene.area_models import AreaItem, GroundAreaItem
 from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.fields import (
     LATEST,
@@ -316,6 +316,7 @@ class SceneModel(SceneItem):
     movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
     lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
+    areas: tuple[GroundAreaItem, ...] = items("Ground that people avoid or like, and rules of how they walk there")
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")

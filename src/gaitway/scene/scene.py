@@ -32,7 +32,7 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
-_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "lifts", "terrain"})
+_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "lifts", "terrain", "areas"})
 """Keys of a scene file that make its world."""
 _UNPLANNED = ("title", "description", "camera")
 """Keys that no plan depends on."""
@@ -284,6 +284,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
         "sources",
         "rules",
         "lifts",
+        "areas",
     ):  # scenes without these keep the hashes that they had before there were any
         if not scene.lists[key]:
             del lists[key]
