@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, model_serializer, model_validator
+from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
 from gaitway.scene.fields import MOST_POINTS, Name, Point, Rectangle, SceneItem, field, length_field, wrong
 
@@ -50,6 +50,15 @@ class AreaItem(SceneItem):
         return self.rectangle if self.rectangle is not None else handler(self)
 
 
+def _side(value: Any) -> Any:
+    if value not in KEEP_SIDES:
+        raise wrong("is no side", " or ".join(KEEP_SIDES))
+    return value
+
+
+KeepSide = Annotated[str, BeforeValidator(_side), WithJsonSchema({"enum": list(KEEP_SIDES)})]
+
+
 class GroundAreaItem(SceneItem):
     """A part of the ground with a meaning: people avoid or like it, or walk there by rules."""
 
@@ -65,7 +74,7 @@ class GroundAreaItem(SceneItem):
     speed_limit: float | None = field(
         "Greatest speed", None, unit="m/s", ge=SPEED_LIMITS[0], le=SPEED_LIMITS[1], example=1
     )
-    keep: Annotated[str, Field(pattern=f"^({'|'.join(KEEP_SIDES)})$")] | None = field(
+    keep: KeepSide | None = field(
         "Side that people keep to: right or left", None, example="right"
     )
     priority: int | None = field(
