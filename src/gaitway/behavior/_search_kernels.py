@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, astray, estimate_at, in_company
 from gaitway.behavior._search_memory_kernels import (
     ACTION,
     BEST_NODE,
@@ -131,6 +131,8 @@ _LATER = 0.4
 """Cost of a second that a character loses by walking slower [m/s]; standing still costs more."""
 _FOREMOST = 0.25
 """Blockers are noted only at nodes whose estimate is at most this much above the least."""
+_WITH_COMPANY = 6
+"""Most resting clips that a character plays before an action for the sake of companions."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
@@ -406,7 +408,7 @@ def come_later(
 def depart(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
-    noted: bool, price: float, stretch: float,
+    noted: bool, price: float, stretch: float, heuristic: HeuristicArrays,
 ) -> None:  # fmt: skip
     """Add an action among traffic as soon as it is free, and again for each later safe interval of its end.
 
@@ -428,6 +430,7 @@ def depart(
         noted: whether to note who blocks it.
         price: cost of the action where it is.
         stretch: how many times as long as usual it takes there.
+        heuristic: estimates for the goal, with companions to wait beside.
     """
     states, table, counts, actions = memory.states, memory.table, memory.counts, library.actions
     rest = library.states[memory.links[node, STATE], REST_ACTION]
@@ -458,11 +461,14 @@ def depart(
                     library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, h, leave,
                     price, stretch,
                 )  # fmt: skip
+        if heuristic.company.size > 0 and wait >= _WITH_COMPANY:
+            break  # whoever is waited for any longer is waited for by other steps
         more = 1 + wait // 4  # after a long wait a little more hardly matters
         wait, noted = wait + more, False
         if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, memory, node, rest, leave, wait):
             break
-        begin, g = begin + more * actions[rest, DURATION], g + more * (actions[rest, COST] * stay)
+        alone = astray(states[node, NODE_X], states[node, NODE_Y], begin, heuristic) * actions[rest, DURATION]
+        begin, g = begin + more * actions[rest, DURATION], g + more * (actions[rest, COST] * stay + alone)
 
 
 @kernel(borrows=True, inner=True)
@@ -497,6 +503,11 @@ def expand(
             usual = actions[action, DURATION]
             factor, stretch = area_terms(fields.areas, x, y, x1, y1, usual, actions[action, MOST_STRETCH])
             price = area_price(price, usual, factor, stretch)
+        if heuristic.company.size > 0 or heuristic.company_frame[2] > 1.0:
+            usual = actions[action, DURATION]
+            slower = in_company(x1, y1, t + usual * stretch, usual, actions[action, MOST_STRETCH], heuristic)
+            stretch = max(stretch, slower)
+            price += astray(x1, y1, t + usual * stretch, heuristic) * usual * stretch
         g1, t1 = g + price, t + actions[action, DURATION] * stretch
         entry = place_of(table, counts[SPAN], chosen[row, CHOSEN_HOME], key)
         if not busy and table[at(entry), KEY] == key and states[at(table[at(entry), BEST_NODE]), NODE_COST] <= g1:
@@ -518,7 +529,7 @@ def expand(
         if busy:
             depart(
                 library, fields, traffic, intervals, memory, query, node, a, state1, kind, x1, y1, heading1, h, noted,
-                price, stretch,
+                price, stretch, heuristic,
             )  # fmt: skip
         elif kind < 0 or passes(library, fields, traffic, False, memory, node, a, kind, t, 0.0, noted, 1.0) == FREE:
             add(memory, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)

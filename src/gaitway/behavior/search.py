@@ -78,6 +78,8 @@ class _SearchRun:
             self.heuristics = searcher.straight(query.goal, query.tolerance)
         else:
             self.heuristics = heuristics if isinstance(heuristics, ArrayHandle) else ArrayHandle(heuristics)
+        if self.busy and self.heuristics.value.company.size > 0:
+            self.intervals = searcher.moments()  # when somebody is beside companions matters, not only where
         self.state = searcher.start_state(query.start_behavior)
         self.expanded = self.checks = 0
 
