@@ -133,6 +133,8 @@ _FOREMOST = 0.25
 """Blockers are noted only at nodes whose estimate is at most this much above the least."""
 _WITH_COMPANY = 6
 """Most resting clips that a character plays before an action for the sake of companions."""
+_CLOSER = 0.1
+"""How much nearer than usual those who walk in company may be to others [m]: discs are larger than bodies."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
@@ -442,6 +444,8 @@ def depart(
         if leaves(states[node, NODE_X] - states[0, NODE_X], states[node, NODE_Y] - states[0, NODE_Y])
         else 0.0
     )
+    if heuristic.company.size > 0:
+        leave = max(leave, _CLOSER)
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
         number, final = safe_interval(traffic, intervals, x, y, begin + took)
         if number != latest:

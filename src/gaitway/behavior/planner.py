@@ -27,8 +27,8 @@ TRIES = {
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is easily
 found, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with 2 people walk long
 ways around others who would be gone in a moment."""
-CAREFUL = ((1.2, 30_000),)
-"""The same before all others where areas make ground dear, or companions walk beside one another: a hasty search would
+IN_AREAS, IN_COMPANY = ((1.2, 30_000),), ((1.0, 12_000), (1.2, 12_000))
+"""The same before all others where areas make ground dear, and of those who walk beside companions: a hasty search would
 walk straight on."""
 ESTIMATE_WEIGHT = 2.0
 """Weight for which estimates are made, above 1: among others, a good plan soon is better than the best plan late."""
@@ -80,8 +80,10 @@ class BehaviorPlanner:
         estimates = self.estimates(request)
         searches: list[SearchResult] = []
         tries = TRIES[request.effort]
-        if fields.areas or request.company is not None:
-            tries = (*CAREFUL, *tries)
+        if request.company is not None:
+            tries = (*IN_COMPANY, *tries)
+        if fields.areas:
+            tries = (*IN_AREAS, *tries)
         for weight, nodes in tries:
             tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
             searches.append(search(tools.searcher, fields, tried, request.traffic, estimates))

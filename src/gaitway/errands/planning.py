@@ -42,6 +42,8 @@ Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, f
 either it is on the lowest floor that is there."""
 _NODES = 5_000
 """Most nodes of a search for one walk: who finds no way soon waits a moment, and others will have moved on."""
+_IN_COMPANY = 12_000
+"""The same of companions."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
 SITTING = "sit"
@@ -392,7 +394,7 @@ class _PlannedRun(ErrandRun):
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
         if "max_nodes" in type(options).model_fields:
-            most = min(getattr(options, "max_nodes", _NODES), _NODES)
+            most = min(getattr(options, "max_nodes", _NODES), _IN_COMPANY if busy.character.companions else _NODES)
             options = options.model_copy(update={"max_nodes": most})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options

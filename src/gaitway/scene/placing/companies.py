@@ -11,7 +11,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.placing.free_space import FreeSpace
 from gaitway.scene.placing.placement import CharacterGroup, Placement
 
-_RINGS = (0.85, 1.2, 1.6, 2.1)
+_RINGS = (0.95, 1.2, 1.6, 2.1)
 """Distances from the first companion at which the others start [m], the first that is free."""
 _TURNS = np.radians([90.0, -90.0, 105.0, -105.0, 75.0, -75.0, 130.0, -130.0, 50.0, -50.0, 160.0, -160.0, 20.0, -20.0])
 """Directions in which they start, seen from the first one towards where they go [rad], the best first."""
