@@ -35,6 +35,8 @@ change from one form to the other is spread."""
 _SLOWER, _BRISKER = 1.25, 1.08
 """How many times as long as usual the steps of the first one take, and how fast all can walk over the slowest: people in
 company walk slower than alone, and the others can catch up."""
+_SET_OFF = 1.5
+"""Way after which it shows in which direction somebody has set off [m]."""
 _STEP = 0.05
 """Speeds are multiples of this, so that few libraries are prepared."""
 
@@ -122,8 +124,10 @@ def chosen_sides(
         others: where the others stand [m], by name.
         free: whether somebody can stand at points (N, 2); (N,).
     """
-    times = np.array([time, time + 3.0])
-    (x, y), heading = _at(walk, times)[0].tolist(), float(_headings(walk, times)[1])
+    times = np.arange(time, max(walk.end_time, time) + 1.0 / _RATE, 1.0 / _RATE)
+    way = _at(walk, times)
+    off = np.hypot(*(way - way[0]).T) > _SET_OFF
+    (x, y), heading = way[0].tolist(), float(_headings(walk, times)[int(np.argmax(off)) if off.any() else -1])
     aside = {
         name: round((py - y) * np.cos(heading) - (px - x) * np.sin(heading), 6) for name, (px, py) in others.items()
     }
