@@ -84,7 +84,9 @@ def test_the_kernel_agrees_with_the_price_of_a_path():
     ]
     grid = area_grid(areas, BOUNDS)
     for a, b in rng.uniform((1, 1), (19, 11), (200, 2, 2)):
-        points = a + np.linspace(0.0, 1.0, 5)[:, None] * (b - a)  # the middles of its pieces are what the kernel looks up
+        points = a + np.linspace(0.0, 1.0, 5)[:, None] * (
+            b - a
+        )  # the middles of its pieces are what the kernel looks up
         factor, stretch = area_terms(grid.arrays, *a, *b, 1.0, 1.35)
         assert factor == pytest.approx(path_price(grid, points) / np.hypot(*(b - a)), rel=1e-4)
         assert stretch == 1.0

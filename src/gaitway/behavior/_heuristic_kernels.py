@@ -16,7 +16,7 @@ Values = npt.NDArray[np.float32]
 Ways = npt.NDArray[np.uint8]
 
 _TURN = 2.0 * math.pi
-_ASTRAY, _BESIDE = 1.5, 0.2
+_ASTRAY, _BESIDE = 2.0, 0.2
 """Cost of a second at a metre from where one would like to be beside companions [1/s], and distance that does not count
 [m]."""
 _WINDOW = 0.6

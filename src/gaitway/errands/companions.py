@@ -32,7 +32,7 @@ _ROOM = 0.12
 _BEFORE, _SMOOTH = 4, 5
 """Places before and after a gate at which people are already, or still, one after another; and places over which the
 change from one form to the other is spread."""
-_SLOWER, _BRISKER = 1.25, 1.08
+_SLOWER, _BRISKER = 1.3, 1.12
 """How many times as long as usual the steps of the first one take, and how fast all can walk over the slowest: people in
 company walk slower than alone, and the others can catch up."""
 _SET_OFF = 1.5

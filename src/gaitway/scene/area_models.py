@@ -74,9 +74,7 @@ class GroundAreaItem(SceneItem):
     speed_limit: float | None = field(
         "Greatest speed", None, unit="m/s", ge=SPEED_LIMITS[0], le=SPEED_LIMITS[1], example=1
     )
-    keep: KeepSide | None = field(
-        "Side that people keep to: right or left", None, example="right"
-    )
+    keep: KeepSide | None = field("Side that people keep to: right or left", None, example="right")
     priority: int | None = field(
         "Whose way leads along it is planned before those of lower priority, who yield", None, ge=-100, le=100
     )

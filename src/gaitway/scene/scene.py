@@ -309,5 +309,9 @@ def _content(value: Any) -> Any:
     """Return a value as JSON, without file names: the bytes of the files are hashed instead."""
     if isinstance(value, BaseModel):
         out = value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
-        return {k: v for k, v in out.items() if k not in ("errands", "companions") or v is not None} if isinstance(out, dict) else out
+        return (
+            {k: v for k, v in out.items() if k not in ("errands", "companions") or v is not None}
+            if isinstance(out, dict)
+            else out
+        )
     return value

@@ -110,6 +110,7 @@ def _describe_characters(item: Schema) -> None:
         {"oneOf": [{"required": ["start"]}, {"required": ["start_area"]}]},
         {"oneOf": [{"required": ["goal"]}, {"required": ["goal_area"]}, {"required": ["errands"]}]},
         {"not": {"required": ["count", "start"]}},
+        {"anyOf": [{"properties": {"companions": False}}, {"required": ["count", "errands"]}]},
     ]
 
 

@@ -63,9 +63,7 @@ def area_grid(areas: Sequence[Area], bounds: Bounds, walls: Sequence[shapely.Geo
     cells = np.zeros((*spec.shape, AREA_COLUMNS))
     cells[..., DEAR], cells[..., LIMIT] = 1.0, np.inf
     (x, y), (rows, columns) = spec.origin, spec.shape
-    middles = np.stack(
-        np.meshgrid(x + cell * (np.arange(columns) + 0.5), y + cell * (np.arange(rows) + 0.5)), axis=-1
-    )
+    middles = np.stack(np.meshgrid(x + cell * (np.arange(columns) + 0.5), y + cell * (np.arange(rows) + 0.5)), axis=-1)
     for area in ruling:
         inside = area.contains(middles)
         cells[inside, DEAR] *= area.cost
@@ -86,9 +84,7 @@ def area_grid(areas: Sequence[Area], bounds: Bounds, walls: Sequence[shapely.Geo
     return AreaGrid(arrays, least)
 
 
-def _along_edges(
-    area: Area, points: FloatArray, walls: Sequence[shapely.Geometry]
-) -> tuple[FloatArray, FloatArray]:
+def _along_edges(area: Area, points: FloatArray, walls: Sequence[shapely.Geometry]) -> tuple[FloatArray, FloatArray]:
     """Return the way along the nearest edge of an area, or wall in it, that has it on the right; and where the middle is.
 
     Args:
@@ -138,9 +134,7 @@ def _along(areas: AreaGrid, path: FloatArray) -> FloatArray:
 
 
 NO_AREAS = AreaGrid(
-    AreaArrays(
-        read_only(np.zeros((0, 0, AREA_COLUMNS), dtype=np.float32)), read_only(np.array([0.0, 0.0, 1.0]))
-    ),
+    AreaArrays(read_only(np.zeros((0, 0, AREA_COLUMNS), dtype=np.float32)), read_only(np.array([0.0, 0.0, 1.0]))),
     1.0,
 )
 """The grid of a world without areas."""

@@ -166,7 +166,15 @@ class RouteMap:
         (x, y), side = spec.origin, spec.cell
         grid = np.array([x - BORDER * side, y - BORDER * side, side])
         distances, ways = spread_dear(
-            self.cells.reshape(-1), seeds, steps, step_lengths, turns, STEPS // self.neighbors, areas.arrays, grid, width
+            self.cells.reshape(-1),
+            seeds,
+            steps,
+            step_lengths,
+            turns,
+            STEPS // self.neighbors,
+            areas.arrays,
+            grid,
+            width,
         )
         straight, diagonal = _CROOKED[self.neighbors], math.sqrt(2.0) * side
         lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, math.inf, straight * side, diagonal)
