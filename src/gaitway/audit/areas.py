@@ -31,7 +31,7 @@ def against_ways(walker: AuditedCharacter, area: Area, bar: float) -> Finding | 
 def over_limit(walker: AuditedCharacter, area: Area, bar: float) -> Finding | None:
     """Return the greatest speed over the limit of an area, as a multiple; None if it is never in it for a stride."""
     assert area.speed_limit is not None
-    moved, middles = _moved(walker)
+    moved, _ = _moved(walker)
     frames = max(round(_WINDOW * walker.take.fps), 1)
     there = area.contains(walker.clip.root_positions[:, :2])
     counted = np.concatenate([[0], np.cumsum(there)])

@@ -52,7 +52,8 @@ class HeuristicArrays(NamedTuple):
     """Cost of turning towards a path, by state and its direction from -pi on; (S, H). It is no lower bound, so it
     serves only searches that need not find the best plan."""
     company_frame: FloatArray
-    """First time of `company` [s], its rows in a second, and how many times as long as usual steps take at least; (3,)."""
+    """First time of `company` [s], its rows in a second, and how many times as long as usual steps take at least;
+    (3,)."""
     company: FloatArray
     """Where the character would like to be beside its companions, over time [m]; (T, 2)."""
 
@@ -180,4 +181,4 @@ def in_company(x: float, y: float, t: float, duration: float, most: float, array
         return float(least)  # they stand
     ahead = ((x - arrays.company[row, 0]) * u + (y - arrays.company[row, 1]) * v) / way
     delay = ahead * 2.0 * _WINDOW / way
-    return min(max(1.0 + delay / duration, least), most)
+    return float(min(max(1.0 + delay / duration, least), most))

@@ -13,8 +13,8 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
-from gaitway.space.planner import Company
 from gaitway.space.plan import Plan, SearchResult, Status, lies_in
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import CLOSE
 from gaitway.space.traffic import Traffic, placed_discs

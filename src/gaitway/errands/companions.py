@@ -1,7 +1,7 @@
-"""Companions: people who do errands together, side by side where there is room and one after another where there is not.
+"""Companions: people who do errands together, side by side where there is room, else one after another.
 
-The first of them walks as everybody does, a little slower. The others are planned after that one, and would like to be at
-their places beside the planned way: abreast if they are two or three, else in a V that is open to the front. Where a
+The first of them walks as everybody does, a little slower. The others are planned after that one, and would like to be
+at their places beside the planned way: abreast if they are two or three, else in a V that is open to the front. Where a
 place is not free, as in a gate, they come behind, one after another.
 """
 
@@ -33,8 +33,8 @@ _BEFORE, _SMOOTH = 4, 5
 """Places before and after a gate at which people are already, or still, one after another; and places over which the
 change from one form to the other is spread."""
 _SLOWER, _BRISKER = 1.3, 1.12
-"""How many times as long as usual the steps of the first one take, and how fast all can walk over the slowest: people in
-company walk slower than alone, and the others can catch up."""
+"""How many times as long as usual the steps of the first one take, and how fast all can walk over the slowest: people
+in company walk slower than alone, and the others can catch up."""
 _SET_OFF = 1.5
 """Way after which it shows in which direction somebody has set off [m]."""
 _STEP = 0.05

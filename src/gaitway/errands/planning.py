@@ -57,8 +57,8 @@ _SHORTEST_SIT, _KNEES = 3.0, 0.22
 _BESIDE = 3.0
 """Distance beyond which whoever stands is not beside somebody, of whatever size [m]."""
 _TOGETHER, _GATE = 3.0, 0.1
-"""Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius, at
-which there is room to walk beside somebody [m]."""
+"""Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
+at which there is room to walk beside somebody [m]."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 

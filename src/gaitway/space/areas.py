@@ -2,9 +2,9 @@
 
 All rules become one table. A factor says how dear a metre is. A vector says which way people should walk: right against
 it, a metre is dearer by as much as the vector is long. A one-way area has a long vector everywhere. Where people keep
-right, the vector goes along the nearest edge, which is then on their right; so the left half of a corridor is dearer for
-everybody, in both directions. The least factor of a world counts as 1, and all others are multiples of it: estimates of
-costs stay below the least cost also where people like to walk.
+right, the vector goes along the nearest edge, which is then on their right; so the left half of a corridor is dearer
+for everybody, in both directions. The least factor of a world counts as 1, and all others are multiples of it: estimates
+of costs stay below the least cost also where people like to walk.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ WRONG_SIDE = 0.8
 _CELL, _MOST_CELLS = 0.1, 2_000_000
 """Side of a cell in places that are not too large for it [m], and most cells."""
 _CREST, _CREST_STEPS = 0.6, (0.15, 0.3, 0.45, 0.6)
-"""Distance from the middle between two edges within which a side costs something for everybody who keeps to one, so that
-people do not all walk in the middle; and how far inwards it is looked for [m]."""
+"""Distance from the middle between two edges within which a side costs something for everybody who keeps to one, so
+that people do not all walk in the middle; and how far inwards it is looked for [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def area_grid(areas: Sequence[Area], bounds: Bounds, walls: Sequence[shapely.Geo
 
 
 def _along_edges(area: Area, points: FloatArray, walls: Sequence[shapely.Geometry]) -> tuple[FloatArray, FloatArray]:
-    """Return the way along the nearest edge of an area, or wall in it, that has it on the right; and where the middle is.
+    """Return the ways along the nearest edges of an area, or walls in it, on the right; and where the middle is.
 
     Args:
         area: the area.
@@ -130,7 +130,8 @@ def _along(areas: AreaGrid, path: FloatArray) -> FloatArray:
     cells, (x, y, rate) = areas.arrays.cells, areas.arrays.place.tolist()
     middles = 0.5 * (path[:-1, :2] + path[1:, :2])
     row, column = (np.floor((middles[:, k] - start) * rate).astype(int) for k, start in ((1, y), (0, x)))
-    return cells[np.clip(row, 0, cells.shape[0] - 1), np.clip(column, 0, cells.shape[1] - 1)].astype(np.float64)
+    here = cells[np.clip(row, 0, cells.shape[0] - 1), np.clip(column, 0, cells.shape[1] - 1)]
+    return np.asarray(here, dtype=np.float64)
 
 
 NO_AREAS = AreaGrid(

@@ -156,7 +156,7 @@ class RouteMap:
         return RouteField(lengths, inner_ways, known)
 
     def _dear_field(self, seeds: IntArray) -> RouteField:
-        """Compute the cheapest ways to cells in a world with areas; lengths are those of usual ground that cost as much.
+        """Compute the cheapest ways in a world with areas; lengths are those of the cheapest ground that cost as much.
 
         Special obstacles count as open ground.
         """

@@ -25,8 +25,8 @@ from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
-from gaitway.space.areas import limited_length, path_price
 from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit
+from gaitway.space.areas import limited_length, path_price
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
