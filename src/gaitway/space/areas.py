@@ -3,8 +3,8 @@
 All rules become one table. A factor says how dear a metre is. A vector says which way people should walk: right against
 it, a metre is dearer by as much as the vector is long. A one-way area has a long vector everywhere. Where people keep
 right, the vector goes along the nearest edge, which is then on their right; so the left half of a corridor is dearer
-for everybody, in both directions. The least factor of a world counts as 1, and all others are multiples of it: estimates
-of costs stay below the least cost also where people like to walk.
+for everybody, in both directions. The least factor of a world counts as 1, and all others are multiples of it:
+estimates of costs stay below the least cost also where people like to walk.
 """
 
 from __future__ import annotations
