@@ -18,7 +18,7 @@ from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
 from gaitway.errands.arrivals import arrivals, strangers
-from gaitway.errands.performing import errand_performers, errand_rows
+from gaitway.errands.performing import company_rows, errand_performers, errand_rows
 from gaitway.errands.planning import plan_errands
 from gaitway.errands.running import LONGEST
 from gaitway.levels.level_scene import LevelScene
@@ -269,6 +269,8 @@ def _busy(
     scene = replace(scene, characters=tuple(busy.character for busy in found.people), sources=())
     progress("motion", 0, None)
     facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found)}
+    if companies := company_rows(found):
+        facts["companies"] = companies
     alive = _alive(scene, crowd, upper_body)
     take = plans_to_take(
         scene.world, errand_performers(found, drawn, levels), fps=fps, facts=facts, rhythm=drawn, alive=alive,

@@ -10,7 +10,7 @@ import pytest
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
-from gaitway.scene.area_models import AreaItem, CircleItem
+from gaitway.scene.area_models import AreaItem, CircleItem, GroundAreaItem
 from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem, SeatItem, WaitItem
 from gaitway.scene.fields import SceneItem
 from gaitway.scene.lift_model import LiftItem
@@ -53,6 +53,7 @@ MODELS: list[type[SceneItem]] = [
         CharacterItem,
         AreaItem,
         CircleItem,
+        GroundAreaItem,
     ),
     *(CircleItem, CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
     *(PlaceItem, SeatItem, ErrandItem, WaitItem, SourceItem, MixItem, RuleItem),

@@ -29,6 +29,8 @@ BEYOND_A_SCHEMA = {
     "source outside",
     "times in the wrong order",
     "bounds too large",
+    "rules among floors",
+    "rules outside",
     # what is known only by reading other files, by comparing numbers or by building the world
     *(
         "bounds flipped",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gaitway.audit.areas import against_ways, over_limit
 from gaitway.audit.bodies import AuditedCharacter, bodies_of, has_legs, walker
 from gaitway.audit.character_checks import (
     absence,
@@ -163,6 +164,11 @@ class _AuditRun:
         tally.excuse(excused)
         tally.add("under_ground", under, frames)
         tally.add("bounds", outside(figure, world, self.bars.bounds), frames)
+        for area in world.areas:
+            if area.one_way is not None and (found := against_ways(figure, area, self.bars.against)) is not None:
+                tally.add("one_way", [found], 1)
+            if area.speed_limit is not None and (found := over_limit(figure, area, self.bars.over_limit)) is not None:
+                tally.add("speed_limit", [found], 1)
         if len(self.take.radii) and np.isfinite(self.take.radii[figure.index]):
             tally.add("disc", overlaps(figure, self.disc_groups, self.bars.disc), frames)
 
@@ -179,7 +185,7 @@ class _AuditRun:
     def report(self, tally: Tally) -> Report:
         """Return the report."""
         rows = []
-        for row in _rows(self.bars, self.disc):
+        for row in (*_rows(self.bars, self.disc), *_area_rows(self.bars, self.world)):
             checked, excused = tally.checked.get(row.name, 0), tally.excused.get(row.name)
             note = "" if checked else row.note
             if self.world is None and row.name in _NEED_WORLD:
@@ -206,6 +212,19 @@ def _listed(names: Sequence[str]) -> str:
 
 
 _NEED_WORLD = ("penetration", "penetration_special", "under_ground", "disc", "bounds", "height")
+
+
+def _area_rows(bars: AuditBars, world: World | None) -> list[ReportRow]:
+    """Return the rows of rules that the ground of a world has."""
+    areas, nobody = () if world is None else world.areas, "nobody was there"
+    rows = []
+    if any(area.one_way is not None for area in areas):
+        title = "way against a one-way area"
+        rows.append(ReportRow(name="one_way", title=title, unit="m", bar=bars.against, note=nobody))
+    if any(area.speed_limit is not None for area in areas):
+        title = "speed over the limit of an area"
+        rows.append(ReportRow(name="speed_limit", title=title, unit="x", bar=bars.over_limit, note=nobody))
+    return rows
 
 
 def _rows(bars: AuditBars, disc: bool) -> tuple[ReportRow, ...]:

@@ -41,6 +41,10 @@ class AuditBars:
     where a stance begins and ends is a guess."""
     clip_sink: float = 0.03
     """Depth of a body in the ground, whatever the source clip does [m]."""
+    against: float = 0.5
+    """Way that a character walks against a one-way area [m]; who turns around in one steps back a little."""
+    over_limit: float = 1.15
+    """Speed over the limit of an area, as a multiple, on average over a stride."""
     speed: float = 12.5
     """Speed of the root of a person [m/s]: that of the fastest sprinters."""
     animal_speed: float = 20.0

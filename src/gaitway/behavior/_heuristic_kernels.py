@@ -16,6 +16,11 @@ Values = npt.NDArray[np.float32]
 Ways = npt.NDArray[np.uint8]
 
 _TURN = 2.0 * math.pi
+_ASTRAY, _BESIDE = 2.0, 0.2
+"""Cost of a second at a metre from where one would like to be beside companions [1/s], and distance that does not count
+[m]."""
+_WINDOW = 0.6
+"""Time over which the way of companions is looked at [s]."""
 
 
 class HeuristicArrays(NamedTuple):
@@ -46,6 +51,11 @@ class HeuristicArrays(NamedTuple):
     turns: Values
     """Cost of turning towards a path, by state and its direction from -pi on; (S, H). It is no lower bound, so it
     serves only searches that need not find the best plan."""
+    company_frame: FloatArray
+    """First time of `company` [s], its rows in a second, and how many times as long as usual steps take at least;
+    (3,)."""
+    company: FloatArray
+    """Where the character would like to be beside its companions, over time [m]; (T, 2)."""
 
 
 def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:
@@ -60,6 +70,8 @@ def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> Heu
         route=np.zeros((0, 0), dtype=np.float32),
         ways=np.zeros((0, 0), dtype=np.uint8),
         turns=np.zeros((0, 0), dtype=np.float32),
+        company_frame=np.array([0.0, 1.0, 1.0]),
+        company=np.zeros((0, 2)),
     )
     for array in arrays:
         array.setflags(write=False)
@@ -129,3 +141,44 @@ def _bin(direction: float, count: int) -> int:
     """Return which of some equal parts of a turn, from -pi on, a direction lies in."""
     turns = direction / _TURN + 0.5
     return min(int((turns - math.floor(turns)) * count), count - 1)
+
+
+@kernel(borrows=True, inner=True)
+def _row_at(t: float, arrays: HeuristicArrays) -> int:
+    """Return the row of `company` at a time [s]."""
+    return min(max(int((t - arrays.company_frame[0]) * arrays.company_frame[1]), 0), len(arrays.company) - 1)
+
+
+@kernel(borrows=True, inner=True)
+def astray(x: float, y: float, t: float, arrays: HeuristicArrays) -> float:
+    """Return what a second costs at a place and time, for being away from companions; 0 without any."""
+    if arrays.company.size == 0:
+        return 0.0
+    row = _row_at(t, arrays)
+    away = math.hypot(x - arrays.company[row, 0], y - arrays.company[row, 1])
+    return _ASTRAY * max(away - _BESIDE, 0.0)
+
+
+@kernel(borrows=True, inner=True)
+def in_company(x: float, y: float, t: float, duration: float, most: float, arrays: HeuristicArrays) -> float:
+    """Return how many times as long as usual an action takes that waits for companions.
+
+    Args:
+        x: x of its end [m].
+        y: y of its end [m].
+        t: time at which it would end [s].
+        duration: its duration [s].
+        most: how many times as long it may take.
+        arrays: estimates, with the companions.
+    """
+    least = min(arrays.company_frame[2], most)
+    if arrays.company.size == 0:
+        return float(least)
+    row, before, after = _row_at(t, arrays), _row_at(t - _WINDOW, arrays), _row_at(t + _WINDOW, arrays)
+    u, v = arrays.company[after, 0] - arrays.company[before, 0], arrays.company[after, 1] - arrays.company[before, 1]
+    way = math.hypot(u, v)
+    if way < 0.2:
+        return float(least)  # they stand
+    ahead = ((x - arrays.company[row, 0]) * u + (y - arrays.company[row, 1]) * v) / way
+    delay = ahead * 2.0 * _WINDOW / way
+    return float(min(max(1.0 + delay / duration, least), most))

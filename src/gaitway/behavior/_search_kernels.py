@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, astray, estimate_at, in_company
 from gaitway.behavior._search_memory_kernels import (
     ACTION,
     BARRED,
@@ -52,6 +52,7 @@ from gaitway.behavior._search_memory_kernels import (
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
+from gaitway.space._area_kernels import area_price, area_terms, dearness
 from gaitway.space._check_kernels import (
     AROUND_RADIUS,
     AROUND_X,
@@ -131,6 +132,10 @@ _LATER = 0.4
 """Cost of a second that a character loses by walking slower [m/s]; standing still costs more."""
 _FOREMOST = 0.25
 """Blockers are noted only at nodes whose estimate is at most this much above the least."""
+_WITH_COMPANY = 6
+"""Most resting clips that a character plays before an action for the sake of companions."""
+_CLOSER = 0.1
+"""How much nearer than usual those who walk in company may be to others [m]: discs are larger than bodies."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
@@ -211,11 +216,12 @@ def reached(
 @kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, node: int,
-    a: int, kind: int, t: float, leave: float, noted: bool,
+    a: int, kind: int, t: float, leave: float, noted: bool, stretch: float,
 ) -> int:  # fmt: skip
     """Return whether an action from time t on passes its obstacles and meets no character; if not, note the blocker.
 
-    Other characters may be nearer than usual by as much as `leave` [m].
+    Other characters may be nearer than usual by as much as `leave` [m]. The action takes `stretch` times as long as
+    usual.
 
     Returns:
         `FREE`, `LATER` if waiting may help, or `CLOSED`.
@@ -229,7 +235,7 @@ def passes(
                 note(memory, SPECIAL, x, y, special)
             return LATER
     if busy:
-        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave, 1.0)
+        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave, stretch)
         if group >= 0:
             if noted:
                 note(memory, TRAFFIC, x, y, traffic.groups[group, OWNER])
@@ -374,18 +380,18 @@ def slowed_down(
 def come_later(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
-    leave: float,
+    leave: float, price: float, stretch: float,
 ) -> None:  # fmt: skip
     """Add an action that is not free yet, begun a little later because the steps before it are slower.
 
     Arguments are those of `depart`. Others may be nearer than usual by as much as `leave` [m].
     """
     states, table, counts = memory.states, memory.table, memory.counts
-    usual = library.actions[a, DURATION]
+    usual = library.actions[a, DURATION] * stretch
     if library.actions[a, MOST_STRETCH] == 1.0:
         return  # what leads into a jog would set in suddenly after slow steps
     for delay in _DELAYS:
-        begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + library.actions[a, COST] + _LATER * delay
+        begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + price + _LATER * delay
         room = counts[NODES] + MOST_SLOWED < len(states) and 2 * (counts[NODES] + MOST_SLOWED) < counts[SPAN]
         if not (room and g + h < query[BOUND]):
             break
@@ -394,7 +400,7 @@ def come_later(
         entry = place_of(table, counts[SPAN], home_of(key), key)
         if table[entry, KEY] == key and states[table[entry, BEST_NODE], NODE_COST] <= g:
             continue
-        if passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, False) != FREE:
+        if passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, False, stretch) != FREE:
             continue
         slow = slowed_down(library, traffic, memory, query, node, delay)
         if slow >= 0:
@@ -406,7 +412,7 @@ def come_later(
 def depart(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
-    noted: bool,
+    noted: bool, price: float, stretch: float, heuristic: HeuristicArrays,
 ) -> None:  # fmt: skip
     """Add an action among traffic as soon as it is free, and again for each later safe interval of its end.
 
@@ -426,42 +432,52 @@ def depart(
         heading: heading at the end of the action [rad].
         h: estimate of the cost from that end to the goal.
         noted: whether to note who blocks it.
+        price: cost of the action where it is.
+        stretch: how many times as long as usual it takes there.
+        heuristic: estimates for the goal, with companions to wait beside.
     """
     states, table, counts, actions = memory.states, memory.table, memory.counts, library.actions
     rest = library.states[memory.links[node, STATE], REST_ACTION]
-    begin, g, wait, latest = states[node, NODE_TIME], states[node, NODE_COST] + actions[a, COST], 0, -1
+    begin, g, wait, latest = states[node, NODE_TIME], states[node, NODE_COST] + price, 0, -1
+    took = actions[a, DURATION] * stretch
+    stay = dearness(fields.areas, states[node, NODE_X], states[node, NODE_Y])
     leave = (
         query[CROWDED]
         if leaves(states[node, NODE_X] - states[0, NODE_X], states[node, NODE_Y] - states[0, NODE_Y])
         else 0.0
     )
+    if heuristic.company.size > 0:
+        leave = max(leave, _CLOSER)
     memory.stood[BARRED] = 0
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
         # what bars the way stays where it is until a slot; before that, no later begin is free
-        barred = end_slot(begin + actions[a, DURATION]) < memory.stood[BARRED]
-        number, final = (
-            (latest, False) if barred else safe_interval(traffic, intervals, x, y, begin + actions[a, DURATION])
-        )
+        barred = end_slot(begin + took) < memory.stood[BARRED]
+        number, final = (latest, False) if barred else safe_interval(traffic, intervals, x, y, begin + took)
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
             entry = place_of(table, counts[SPAN], home_of(key), key)
             new = table[entry, KEY] != key or states[table[entry, BEST_NODE], NODE_COST] > g
-            answer = passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, noted) if new else FREE
+            answer = FREE
+            if new:
+                answer = passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, noted, stretch)
             if new and answer == FREE:
-                end = begin + actions[a, DURATION]
-                add(memory, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
+                add(memory, library, query, key, entry, node, a, state, x, y, heading, begin + took, g, h, wait)
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
             if answer == LATER and rest < 0:  # who is on the move cannot wait, but can come later
                 come_later(
-                    library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, h, leave
-                )
+                    library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, h, leave,
+                    price, stretch,
+                )  # fmt: skip
+        if heuristic.company.size > 0 and wait >= _WITH_COMPANY:
+            break  # whoever is waited for any longer is waited for by other steps
         more = 1 + wait // 4  # after a long wait a little more hardly matters
         wait, noted = wait + more, False
         if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, memory, node, rest, leave, wait):
             break
-        begin, g = begin + more * actions[rest, DURATION], g + more * actions[rest, COST]
+        alone = astray(states[node, NODE_X], states[node, NODE_Y], begin, heuristic) * actions[rest, DURATION]
+        begin, g = begin + more * actions[rest, DURATION], g + more * (actions[rest, COST] * stay + alone)
 
 
 @kernel(borrows=True, inner=True)
@@ -491,7 +507,17 @@ def expand(
             chosen[at(k), CHOSEN_KEY],
         )
         action, x1, y1, heading1 = at(a), laid[row, 0], laid[row, 1], laid[row, 2]
-        g1, t1 = g + actions[action, COST], t + actions[action, DURATION]
+        price, stretch = actions[action, COST], 1.0
+        if fields.areas.cells.size > 0:
+            usual = actions[action, DURATION]
+            factor, stretch = area_terms(fields.areas, x, y, x1, y1, usual, actions[action, MOST_STRETCH])
+            price = area_price(price, usual, factor, stretch)
+        if heuristic.company.size > 0 or heuristic.company_frame[2] > 1.0:
+            usual = actions[action, DURATION]
+            slower = in_company(x1, y1, t + usual * stretch, usual, actions[action, MOST_STRETCH], heuristic)
+            stretch = max(stretch, slower)
+            price += astray(x1, y1, t + usual * stretch, heuristic) * usual * stretch
+        g1, t1 = g + price, t + actions[action, DURATION] * stretch
         entry = place_of(table, counts[SPAN], chosen[row, CHOSEN_HOME], key)
         if not busy and table[at(entry), KEY] == key and states[at(table[at(entry), BEST_NODE]), NODE_COST] <= g1:
             continue
@@ -511,9 +537,10 @@ def expand(
                 continue
         if busy:
             depart(
-                library, fields, traffic, intervals, memory, query, node, a, state1, kind, x1, y1, heading1, h, noted
-            )
-        elif kind < 0 or passes(library, fields, traffic, False, memory, node, a, kind, t, 0.0, noted) == FREE:
+                library, fields, traffic, intervals, memory, query, node, a, state1, kind, x1, y1, heading1, h, noted,
+                price, stretch, heuristic,
+            )  # fmt: skip
+        elif kind < 0 or passes(library, fields, traffic, False, memory, node, a, kind, t, 0.0, noted, 1.0) == FREE:
             add(memory, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 
 
@@ -592,14 +619,15 @@ def trace(
     while row > 0:
         action, waits, after, node = links[node, ACTION], links[node, WAITS], node, links[node, PARENT]
         rest = library.states[links[node, STATE], REST_ACTION]
-        # only steps without waits before them are slowed down
         took, usual = states[after, NODE_TIME] - states[node, NODE_TIME], library.actions[action, DURATION]
-        slow = waits == 0 and took > usual + 1e-9
+        if waits > 0:
+            took -= waits * library.actions[rest, DURATION]
+        slow = took > usual + 1e-9
         for wait in range(waits, -1, -1):
             row -= 1
             for k in range(3):
                 steps[row, k] = states[node, k]
             steps[row, 3] = states[node, NODE_TIME] + (wait * library.actions[rest, DURATION] if wait > 0 else 0.0)
             steps[row, 4] = action if wait == waits else rest
-            steps[row, 5] = usual / took if slow else 1.0
+            steps[row, 5] = usual / took if slow and wait == waits else 1.0
     return steps, (x, y, heading), t, cost

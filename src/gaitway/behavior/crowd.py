@@ -23,6 +23,7 @@ from gaitway.space.planner import Effort, Planner
 from gaitway.space.prepared import PlanningContext, planning_context
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
+from gaitway.world.areas import way_priority
 
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Multiples of the tolerance within which a character that cannot arrive tries to stop."""
@@ -85,7 +86,7 @@ def plan_crowd(
     aside: bool = True,
     mirrors: npt.ArrayLike = (),
 ) -> CrowdPlan:
-    """Plan all characters of a scene: by priority, then by start time, then the longest distance first.
+    """Plan all characters of a scene: by priority, their own or of areas, then by start, then the longest way first.
 
     A random factor makes distances up to a fifth longer or shorter. A character that has not been planned yet stands at
     its start from its start time on, and one that has arrived stays there for ever, so no character is ever walked
@@ -193,7 +194,7 @@ class _CrowdPlanner:
             rest = [m for m in order if m.name not in lost]
             if self.rounds % 3 == 0:
                 rest = [rest[k] for k in rng.permutation(len(rest))]
-            order = sorted(front + rest, key=lambda m: -m.character.priority)
+            order = sorted(front + rest, key=self._precedence)
             found = self._round(order)
             best = min(best, found, key=lambda r: r.rank)
         return best
@@ -210,7 +211,12 @@ class _CrowdPlanner:
             return float(np.hypot(goal[0] - x, goal[1] - y) * spread[member.number])
 
         present = [m for m in self.members if m.name not in self.absent]
-        return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, -way(m), m.number))
+        return sorted(present, key=lambda m: (*self._precedence(m), m.character.start_time, -way(m), m.number))
+
+    def _precedence(self, member: CrowdMember) -> tuple[int, int]:
+        """Return the sort key of who goes before whom: by own priority, then by that of the areas on the way."""
+        character = member.character
+        return -character.priority, -way_priority(self.scene.world.areas, character.start, character.goal)
 
     def _empty(self) -> Traffic:
         """Return traffic of movers only; the numbers of characters are reserved."""

@@ -54,7 +54,12 @@ class MemberPlanner:
         planner = self.planners[member.character.plan.planner]
         result = planner.find(
             PlanRequest(
-                character=member.character, prepared=member.prepared, query=query, traffic=traffic, effort=effort
+                character=member.character,
+                prepared=member.prepared,
+                query=query,
+                traffic=traffic,
+                effort=effort,
+                company=member.company,
             )
         )
         self.searched += [*result.earlier, result]

@@ -82,6 +82,8 @@ class _SearchRun:
             self.heuristics = searcher.straight(query.goal, query.tolerance)
         else:
             self.heuristics = heuristics if isinstance(heuristics, ArrayHandle) else ArrayHandle(heuristics)
+        if self.busy and self.heuristics.value.company.size > 0:
+            self.intervals = searcher.moments()  # when somebody is beside companions matters, not only where
         self.state = searcher.start_state(query.start_behavior)
         self.expanded = self.checks = 0
 
@@ -90,7 +92,7 @@ class _SearchRun:
         best: Plan | None = None
         code = NOTHING
         for weight in _weights(self.query):
-            code, node = self.go(weight, math.inf if best is None else best.cost)
+            code, node = self.go(weight, math.inf if best is None else best.cost / self.fields.areas.least)
             if code == NOTHING and best is None and self.busy:
                 # who cannot stop wherever it likes may have to set out later, which safe intervals do not tell apart
                 self.intervals = self.searcher.moments()
@@ -151,7 +153,8 @@ class _SearchRun:
         """Return the plan that leads to a node."""
         searcher = self.searcher
         rows, pose, end, cost = searcher.trace(searcher.handle, searcher.memory_handle, node)
-        return Plan(LaidSteps(rows, searcher.names, searcher.table.clips, searcher.speeds), pose, end, cost)
+        steps = LaidSteps(rows, searcher.names, searcher.table.clips, searcher.speeds)
+        return Plan(steps, pose, end, cost * self.fields.areas.least)
 
     def pose(self, node: int) -> Pose:
         """Return the pose of a node."""

@@ -14,6 +14,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
 from gaitway.space.plan import Plan, SearchResult, Status, lies_in
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import CLOSE
 from gaitway.space.traffic import Traffic, placed_discs
@@ -65,6 +66,8 @@ class CrowdMember:
     """Pose at which it stops exactly, beside the goal and right before a thing such as a seat; None: at the goal."""
     leaves_by: str | None = None
     """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
+    company: Company | None = None
+    """Where it would like to be beside companions; None for one that walks alone."""
 
     @property
     def name(self) -> str:

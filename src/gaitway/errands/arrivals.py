@@ -24,6 +24,8 @@ class Arrival:
     source: Source
     kind: SourceKind
     library: LibraryRef
+    companions: tuple[str, ...] = ()
+    """Names of all who come and go together, its own among them; empty for somebody alone."""
 
 
 def arrivals(sources: Sequence[Source], seed: int, end: float = math.inf) -> list[Arrival]:
@@ -46,6 +48,7 @@ def stranger(arrival: Arrival, pose: tuple[float, float, float] = (0.0, 0.0, 0.0
         start_time=arrival.time,
         start_floor=arrival.source.floor,
         errands=arrival.kind.errands,
+        companions=arrival.companions,
     )
 
 
@@ -57,15 +60,20 @@ def strangers(coming: Iterable[Arrival]) -> list[Character]:
 def _of(source: Source, seed: int, end: float) -> Iterator[Arrival]:
     rng = np.random.default_rng([seed, crc32(source.name.encode()), 29])
     shares = np.array([kind.share for kind in source.kinds])
+    kind = source.kinds[0]
     for number, time in enumerate(_times(source, rng), 1):
         if number > source.count or time > end:
             return
-        kind = source.kinds[int(rng.choice(len(shares), p=shares / shares.sum()))]
+        first = number - (number - 1) % source.companions
+        if number == first:  # companions are of one kind
+            kind = source.kinds[int(rng.choice(len(shares), p=shares / shares.sum()))]
         name = f"{source.name}-{number:03d}"
+        last = min(first + source.companions - 1, source.count)
+        together = tuple(f"{source.name}-{k:03d}" for k in range(first, last + 1)) if last > first else ()
         library = kind.library
         if kind.sized:
             library = replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
-        yield Arrival(name, time, source, kind, library)
+        yield Arrival(name, time, source, kind, library, together)
 
 
 def _times(source: Source, rng: np.random.Generator) -> Iterator[float]:
@@ -75,7 +83,8 @@ def _times(source: Source, rng: np.random.Generator) -> Iterator[float]:
         return
     time = source.start
     while True:
-        time += float(rng.exponential(1.0 / source.rate))
+        time += float(rng.exponential(source.companions / source.rate))
         if time > source.until:
             return
-        yield time
+        for _ in range(source.companions):
+            yield time

@@ -45,6 +45,14 @@ _TRIES = (1.5, 3.0, 5.0, 8.0, 12.0)
 """Times after which a walk that others bar is tried again [s], one after another."""
 _REACTION = (0.35, 1.0)
 """Time after which somebody in a line sees that the one before has moved on [s]."""
+_FOLLOWS = (0.07, 0.3)
+"""Time after which companions follow the first of them [s]."""
+_COMPANY = 40.0
+"""Longest time to wait for companions before an errand [s]."""
+_ABREAST = 0.95
+"""Distance from one companion to the next where they stand [m]."""
+_THERE = 3.0
+"""Distance from a place within which the first of some companions goes there [m]."""
 _LONGEST = 86_400.0
 """Time for which people hold at most [s]: one day."""
 _FULL = 3.0
@@ -100,6 +108,12 @@ class Doer:
     doing: Doing | None = None
     waits: bool = False
     """Whether the person holds."""
+    companions: tuple[str, ...] = ()
+    """Names of all who do these errands together; empty for somebody alone."""
+    begun: tuple[int, int] = (0, 0)
+    """How often the person was sent on other errands, and how many were begun since then."""
+    first: str = ""
+    """Who walks first of the companions, in the errand that is being done."""
     current: tuple[str, float] | None = None
     """What the person is doing now, and since when [s]."""
 
@@ -158,11 +172,16 @@ class Dispatcher:
         self._places: dict[Place, Place] = {}
         self._seats: dict[tuple[str, int], str] = {}
         self._met: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+        self._gathered: dict[tuple[str, tuple[int, int]], set[str]] = {}
+        self._agreed: dict[tuple[str, tuple[int, int]], tuple[Errand, ...]] = {}
 
-    def enter(self, name: str, errands: Sequence[Errand], pose: Pose, time: float, radius: float) -> None:
-        """Let somebody begin with errands, at a pose, from a time on [s]."""
+    def enter(
+        self, name: str, errands: Sequence[Errand], pose: Pose, time: float, radius: float,
+        companions: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        """Let somebody begin with errands, at a pose, from a time on [s], alone or with companions."""
         rng = np.random.default_rng([self.seed, crc32(name.encode()), 23])
-        self.people[name] = Doer(name, tuple(errands), pose, time, radius, rng)
+        self.people[name] = Doer(name, tuple(errands), pose, time, radius, rng, companions=companions)
         self.standing.taken[name] = pose[:2]
 
     def next(self, name: str, outcome: Outcome) -> Order:
@@ -202,6 +221,7 @@ class Dispatcher:
         if doer.current is not None:
             self._note(doer, Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
         doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
+        doer.begun = (doer.begun[0] + 1, 0)
 
     def again(self, name: str) -> None:
         """Let somebody begin the errands anew who could not carry out the first order."""
@@ -235,8 +255,10 @@ class Dispatcher:
                 for _ in range(errand.times):
                     yield from self._all(doer, errand.errands)
             elif isinstance(errand, Choose):
-                yield from self._all(doer, self._chosen(doer, errand))
+                yield from self._all(doer, self._agreed_on(doer, errand))
             else:
+                if doer.companions:
+                    yield from self._gather(doer, errand)
                 began = doer.time
                 doer.current = (label(errand), began)
                 reason = yield from self._one(doer, errand)
@@ -247,6 +269,46 @@ class Dispatcher:
                     self.visitors.setdefault(target.name, set()).add(doer.name)
                 if isinstance(errand, Leave) and not reason:
                     yield Gone()
+
+    def _gather(self, doer: Doer, errand: Errand) -> Doing:
+        """Wait until all companions are about to begin the same errand; the first of them then sets off first."""
+        doer.begun, doer.first = (doer.begun[0], doer.begun[1] + 1), ""
+        wanted = set(doer.companions)
+        here = self._gathered.setdefault((doer.companions[0], doer.begun), set())
+        here.add(doer.name)
+        patience = doer.time + _COMPANY
+        if wanted <= here:
+            first = self._foremost(doer, errand)
+            for name in doer.companions:
+                self.people[name].first = first
+                if name != doer.name and self.people[name].waits:
+                    self._wake(name, doer.time + (0.0 if name == first else self._reaction(name)))
+            if doer.name != first:
+                yield Stand(doer.time + self._reaction(doer.name))
+        while not wanted <= here and doer.time < patience - 1e-6:
+            yield Hold(patience)
+
+    def _foremost(self, doer: Doer, errand: Errand) -> str:
+        """Return who of the companions is nearest to where they go, so that nobody stands in that one's way."""
+        target = target_of(errand)
+        if not isinstance(target, Place):
+            return doer.companions[0]
+        to = self.placed(target).point
+        return min(doer.companions, key=lambda name: (round(math.dist(self.people[name].pose[:2], to), 3), name))
+
+    def _reaction(self, name: str) -> float:
+        """Return how much later than the first one a companion sets off [s]."""
+        return float(self.people[name].rng.uniform(*_FOLLOWS))
+
+    def _agreed_on(self, doer: Doer, errand: Choose) -> tuple[Errand, ...]:
+        """Return what somebody chooses; companions do what the one chooses who comes first."""
+        if not doer.companions:
+            return self._chosen(doer, errand)
+        doer.begun = (doer.begun[0], doer.begun[1] + 1)
+        key = (doer.companions[0], doer.begun)
+        if key not in self._agreed:
+            self._agreed[key] = self._chosen(doer, errand)
+        return self._agreed[key]
 
     def _one(self, doer: Doer, errand: Errand) -> Generator[Order, Outcome, str]:
         """Do one errand; return why it could not be done, or nothing."""
@@ -304,6 +366,9 @@ class Dispatcher:
         if isinstance(to, Person):
             return self._before(doer, to.name)
         place = self.placed(to)
+        beside = self._beside_first(doer, place, leaving)
+        if beside is not None:
+            return Walk(beside)
         if leaving:
             area, here = place.area, doer.pose[:2]
             found = place.point if area is None else self.standing.way_out(area, doer.radius, doer.rng, here)
@@ -317,6 +382,24 @@ class Dispatcher:
             return Walk(found, leaving=True)
         there = math.dist(found, place.point) < 1e-9
         return Walk(found, place.heading if there else None)
+
+    def _beside_first(self, doer: Doer, place: Place, leaving: bool) -> tuple[float, float] | None:
+        """Return where somebody goes who goes to a place with the first of the companions; None for any place there."""
+        first = doer.first
+        goal = self.standing.taken.get(first)
+        if first in ("", doer.name) or leaving or goal is None or first not in self.people:
+            return None
+        if shapely.Point(goal).distance(place.area or shapely.Point(place.point)) > _THERE:
+            return None
+        x, y = self.people[first].pose[:2]
+        way, here = math.atan2(goal[1] - y, goal[0] - x), doer.pose[:2]
+        left = (here[1] - y) * math.cos(way) - (here[0] - x) * math.sin(way)
+        turns = np.array([1.0, -1.0, 1.35, -1.35]) * (0.5 * math.pi if left > 0.0 else -0.5 * math.pi)
+        for far in (_ABREAST, 2.0 * _ABREAST):
+            points = np.asarray(goal) + far * np.column_stack([np.cos(way + turns), np.sin(way + turns)])
+            for k in np.flatnonzero(self.standing.free(points, doer.name, doer.radius)).tolist():
+                return float(points[k, 0]), float(points[k, 1])
+        return self.standing.near(goal, doer.name, doer.radius)
 
     def _before(self, doer: Doer, name: str) -> Walk | None:
         """Return where somebody goes who goes up to another one: before that one, turned towards that one."""

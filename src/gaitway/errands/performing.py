@@ -31,6 +31,14 @@ def errand_rows(found: ErrandPlan) -> dict[str, list[list[Any]]]:
     return {busy.name: [_row(span) for span in busy.spans] for busy in found.people}
 
 
+def company_rows(found: ErrandPlan) -> list[list[str]]:
+    """Return the names of those who did errands together, company by company; only of those who came."""
+    came = {busy.name for busy in found.people}
+    all_of_them = dict.fromkeys(busy.character.companions for busy in found.people)
+    together = ([name for name in names if name in came] for names in all_of_them)
+    return [names for names in together if len(names) > 1]
+
+
 def _row(span: Span) -> list[Any]:
     return [span.label, round(span.start, 3), round(span.end, 3), span.outcome, span.reason]
 

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
-from gaitway.behavior.starts import CrowdMember, absentees, crowding, own_speed, start_delay, start_delays
+from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
 from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
+from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, company_speeds, places_beside
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -33,7 +35,7 @@ from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
-from gaitway.space.planner import Effort, Planner
+from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 
@@ -44,6 +46,8 @@ _EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
 """Effort of the first search for a walk, the second and later ones."""
 _TOO_NEAR = 3.0
 """Distance from an exit below which somebody may be too near to leave at a walk [m]."""
+_IN_COMPANY = 12_000
+"""Most nodes of a search for the walk of somebody who has companions."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
 SITTING = "sit"
@@ -56,6 +60,9 @@ _SHORTEST_SIT, _KNEES = 3.0, 0.22
 """Shortest time to sit [s], and radius of the discs that stand for the hips and knees of who sits [m]."""
 _BESIDE = 3.0
 """Distance beyond which whoever stands is not beside somebody, of whatever size [m]."""
+_TOGETHER, _GATE = 3.0, 0.1
+"""Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
+at which there is room to walk beside somebody [m]."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -114,6 +121,13 @@ class Busy:
     def name(self) -> str:
         """Name of the person."""
         return self.character.name
+
+    def pose_at(self, time: float) -> tuple[float, float]:
+        """Return where the person stood before the walk that begins last and not before a time [s]."""
+        last = self.walks[-1].plan if self.walks else None
+        began = last is not None and bool(last.steps) and last.steps[0].time >= time - 1e-9
+        x, y = last.steps[0].pose[:2] if last is not None and began else self.pose[:2]
+        return x, y
 
     def stands(self, time: float) -> bool:
         """Return whether the person is there and stands at a time [s]."""
@@ -178,9 +192,10 @@ class _PlannedRun(ErrandRun):
         if planners is None:
             planners = {name: planner_entry(name).make() for name in dict.fromkeys(c.plan.planner for c in people)}
         self.prepared: dict[str, PreparedLibrary] = {}
+        speeds = company_speeds(people, seed)
         for number, character in enumerate(people):
             progress("libraries", number, len(people))
-            self.prepared[character.name] = context.prepared(character, own_speed(character, seed))
+            self.prepared[character.name] = context.prepared(character, speeds[character.name])
             planners[character.plan.planner].prepare(character, self.prepared[character.name])
         fields = self.prepared[people[0].name].fields
         self.one = MemberPlanner(seed, planners)
@@ -293,7 +308,11 @@ class _PlannedRun(ErrandRun):
     def come_in(self, arrival: Arrival, time: float) -> bool:
         """Let somebody come out of a source where nobody stands or will come; return whether there is room."""
         name, prepared, shift = arrival.name, self.prepared[arrival.name], self._source_shift(arrival)
-        for x, y in (drawn_points(arrival.source.area, 48, self.drawn()) + shift).tolist():
+        points = drawn_points(arrival.source.area, 48, self.drawn()) + shift
+        first = self.people.get(arrival.companions[0]) if arrival.companions else None
+        if first is not None:
+            points = beside(first.pose, points)
+        for x, y in points.tolist():
             pose = (x, y, self.towards(arrival, x, y))
             character = replace(stranger(arrival, pose), start_time=time)
             discs = CrowdMember(character, prepared, -1, 0).start_discs
@@ -329,11 +348,14 @@ class _PlannedRun(ErrandRun):
             self.one.stay(member, traffic, found, result)
             x, y = order.goal
             return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
+        if not order.exact:
+            member.company = self._company(busy, time)
         standing = [other for other in self.people.values() if other is not busy and other.stands(time)]
         others = [other for other in standing if math.dist(other.pose[:2], busy.pose[:2]) < _BESIDE]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         before = len(self.one.searched)
-        result = self._searched(member, busy, _EFFORTS[min(order.tried, len(_EFFORTS) - 1)])
+        effort = Effort.USUAL if busy.character.companions else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
+        result = self._searched(member, busy, effort)
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
@@ -346,16 +368,43 @@ class _PlannedRun(ErrandRun):
         plan = found.plans[busy.name]
         busy.walks.append(PlannedWalk(plan, found.clips(busy.name), exact, member.leaves_by is not None))
         busy.pose = plan.end_pose
+        if busy.character.companions and not order.leaving:
+            self.dispatcher.standing.taken[busy.name] = plan.end_pose[:2]  # others find their places beside it
         busy.after = plan.steps[-1].behavior if plan.steps else busy.after
         if member.stop is not None and not exact:
             return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
         return Outcome(plan.end_time, plan.end_pose)
+
+    def _company(self, busy: Busy, time: float) -> Company | None:
+        """Return where somebody would like to be beside companions; None for somebody alone."""
+        name = self.dispatcher.people[busy.name].first
+        first = self.people.get(name)
+        if first is None:
+            return None
+        if first is busy:
+            return ahead_of_others()
+        if not first.walks or first.walks[-1].sits or not (walk := first.walks[-1].plan).steps:
+            return None
+        if walk.end_time <= time or walk.steps[0].time < time - _TOGETHER:
+            return None  # that was another way
+
+        def free(points: FloatArray) -> BoolArray:
+            return np.asarray(busy.prepared.fields.clearance(points) >= busy.character.radius + _GATE)
+
+        begin = walk.steps[0].time
+        names = [one for one in busy.character.companions if one in self.people and one != name]
+        others = {one: self.people[one].pose_at(begin) for one in names}
+        slot, rank = chosen_sides(walk, begin, others, free)[busy.name]
+        return places_beside(walk, time, slot, rank, free)
 
     def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
         """Return somebody as the planner of walks sees that person."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
+        if busy.character.companions and "max_nodes" in type(options).model_fields:
+            most = min(getattr(options, "max_nodes", _IN_COMPANY), _IN_COMPANY)
+            options = options.model_copy(update={"max_nodes": most})
         character = replace(
             busy.character, start=busy.pose, start_time=time, goal=order.goal, goal_heading=order.heading, plan=options
         )

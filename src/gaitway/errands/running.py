@@ -105,7 +105,7 @@ class ErrandRun(ABC):
     def enter(self, character: Character, pose: Pose, time: float) -> None:
         """Let somebody begin with errands at a time [s]."""
         errands = character.errands or (_goal_errand(character),)
-        self.dispatcher.enter(character.name, errands, pose, time, character.radius)
+        self.dispatcher.enter(character.name, errands, pose, time, character.radius, character.companions)
         self._turn[character.name] = 0
         self.finish(character.name, Outcome(time, pose))
 

@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaitway.core.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError, WorldError
+from gaitway.scene.area_models import GroundAreaItem
 from gaitway.scene.fields import LARGEST_AREA
 from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.placing.placement import area_geometry
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.world_models import (
@@ -43,6 +45,9 @@ from gaitway.world import (
     Terrain,
     World,
 )
+from gaitway.world.areas import SIDES, Area
+from gaitway.world.grid import Bounds
+from gaitway.world.levels.floors import has_levels
 from gaitway.world.levels.lift_sheets import check_lift
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.lifts import Lift
@@ -92,6 +97,7 @@ class WorldBuilder:
         lifts = [
             self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
+        areas = [self._made(entry, partial(_area, entry.value, bounds)) for entry in scene.lists["areas"]]
         if len(self.problems) > before:
             return None
         grounded = not (walkable := [o for o in obstacles if o.kind == WALKABLE]) or terrain is not None
@@ -101,13 +107,16 @@ class WorldBuilder:
         try:
             world = World(
                 bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain, grounded,
-                tuple(lift for lift in lifts if lift is not None),
+                tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
             )  # fmt: skip
             for entry, lift in zip(scene.lists["lifts"], world.lifts, strict=True):
                 self._made(entry, partial(check_lift, world, lift))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
+        if scene.lists["areas"] and has_levels(world):
+            text = "has no meaning yet in a place with several floors; write areas in places with one floor"
+            self.problems.append(scene.lists["areas"][0].problem(text=text))
         if walkable:
             entry = next(e for e, o in zip(self.origins, obstacles, strict=False) if o.kind == WALKABLE)
             self._made(entry, partial(mesh_floors, world))
@@ -209,6 +218,22 @@ def _lift(item: LiftItem, number: int) -> Lift:
         (x, y), (length, width), item.floors, math.radians(item.yaw_deg), item.speed, item.dwell, item.start,
         item.name or f"lift {number}", item.color,
     )  # fmt: skip
+
+
+def _area(item: GroundAreaItem, bounds: Bounds) -> Area:
+    outline = area_geometry(item.area)
+    x0, y0, x1, y1 = outline.bounds
+    if x0 >= bounds[2] or y0 >= bounds[3] or x1 <= bounds[0] or y1 <= bounds[1]:
+        raise WorldError(f"lies outside bounds {shown(bounds)}; write an area that overlaps them")
+    return Area(
+        outline=np.array(outline.exterior.coords)[:-1],
+        name=item.name or "",
+        cost=1.0 if item.cost is None else item.cost,
+        one_way=None if item.one_way is None else math.radians(item.one_way),
+        speed_limit=item.speed_limit,
+        keep=0 if item.keep is None else SIDES[item.keep],
+        priority=item.priority or 0,
+    )
 
 
 def _box(item: Any) -> Box:

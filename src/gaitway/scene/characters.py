@@ -113,3 +113,5 @@ class Character:
     """Floor of its goal."""
     errands: tuple[Errand, ...] = ()
     """What it does one after another; empty for a character with a goal."""
+    companions: tuple[str, ...] = ()
+    """Names of all who do errands together, its own among them; empty for somebody alone."""

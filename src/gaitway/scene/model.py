@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
-from gaitway.scene.area_models import AreaItem
+from gaitway.scene.area_models import AreaItem, GroundAreaItem
 from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.fields import (
     LATEST,
@@ -192,6 +192,9 @@ class CharacterItem(SceneItem):
     errands: tuple[ErrandItem, ...] | None = field(
         "What it does, one errand after another, instead of a goal", None, min_length=1, max_length=MOST_ERRANDS
     )
+    companions: int | None = field(
+        "Members of a group with errands go together, so many at a time, side by side", None, ge=2, le=5, example=3
+    )
     library: LibraryItem | None = field("Its library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
     speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
@@ -216,6 +219,8 @@ class CharacterItem(SceneItem):
             raise wrong(what, "goal: [x, y], goal_area: ... or errands: [...]")
         if self.count is not None and self.start is not None:
             raise wrong(f"has one start for a count of {self.count}", "start_area: ... for a group")
+        if self.companions is not None and (self.count is None or self.errands is None):
+            raise wrong("has companions and is no group with errands", "count: ... and errands: [...]")
         if self.goal == OPPOSITE and (self.start_area is None or self.start_area.ring is None):
             raise wrong("has the goal opposite without a ring to begin on", "start_area: {ring: {center, radius}}")
         return self
@@ -250,6 +255,7 @@ class SourceItem(SceneItem):
     errands: tuple[ErrandItem, ...] = field(
         "What they do, one errand after another", min_length=1, max_length=MOST_ERRANDS, example=[{"leave": "door"}]
     )
+    companions: int | None = field("People come so many at a time, and go together", None, ge=2, le=5, example=2)
     mix: tuple[MixItem, ...] = field("Kinds of people, one of which is drawn for each", (), max_length=1000)
     library: LibraryItem | None = field("Their library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
@@ -316,6 +322,7 @@ class SceneModel(SceneItem):
     movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
     lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
+    areas: tuple[GroundAreaItem, ...] = items("Ground that people avoid or like, and rules of how they walk there")
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")

@@ -32,7 +32,7 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
-_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "lifts", "terrain"})
+_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "lifts", "terrain", "areas"})
 """Keys of a scene file that make its world."""
 _UNPLANNED = ("title", "description", "camera")
 """Keys that no plan depends on."""
@@ -284,6 +284,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
         "sources",
         "rules",
         "lifts",
+        "areas",
     ):  # scenes without these keep the hashes that they had before there were any
         if not scene.lists[key]:
             del lists[key]
@@ -308,5 +309,9 @@ def _content(value: Any) -> Any:
     """Return a value as JSON, without file names: the bytes of the files are hashed instead."""
     if isinstance(value, BaseModel):
         out = value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
-        return {k: v for k, v in out.items() if k != "errands" or v is not None} if isinstance(out, dict) else out
+        return (
+            {k: v for k, v in out.items() if k not in ("errands", "companions") or v is not None}
+            if isinstance(out, dict)
+            else out
+        )
     return value

@@ -110,6 +110,7 @@ def _describe_characters(item: Schema) -> None:
         {"oneOf": [{"required": ["start"]}, {"required": ["start_area"]}]},
         {"oneOf": [{"required": ["goal"]}, {"required": ["goal_area"]}, {"required": ["errands"]}]},
         {"not": {"required": ["count", "start"]}},
+        {"anyOf": [{"properties": {"companions": False}}, {"required": ["count", "errands"]}]},
     ]
 
 
@@ -119,7 +120,7 @@ def _describe_places(item: Schema) -> None:
 
 
 def _describe_errands(parts: Schema) -> None:
-    """Require what the models require of places, errands, sources and rules, and add their short forms."""
+    """Require what the models require of places, areas, errands, sources and rules, and add their short forms."""
     parts["ErrandItem"]["oneOf"] = [_errand(verb) for verb in VERBS]
     parts["PlaceItem"]["allOf"] = [
         {"oneOf": [{"required": [key]} for key in ("at", "area", "line", "seats")]},
@@ -132,6 +133,9 @@ def _describe_errands(parts: Schema) -> None:
             ]
         },
     ]
+    rules = [{"required": [key]} for key in ("cost", "one_way", "speed_limit", "keep", "priority")]
+    not_ring = {"properties": {"area": {"not": {"type": "object", "required": ["ring"]}}}}
+    parts["GroundAreaItem"]["allOf"] = [{"anyOf": rules}, not_ring]
     parts["WaitItem"]["oneOf"] = [{"required": [key]} for key in ("seconds", "until", "event", "mover")]
     parts["SourceItem"]["allOf"] = [
         {"oneOf": [{"required": ["rate"]}, {"required": ["times"]}]},

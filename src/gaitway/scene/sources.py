@@ -43,6 +43,8 @@ class Source:
     count: int
     """Most people who come."""
     kinds: tuple[SourceKind, ...]
+    companions: int
+    """How many come at a time and go together; 1 for people who are alone."""
     plan: PlanOptions
     radius: float
     """Radius of the disc that each keeps clear [m]."""

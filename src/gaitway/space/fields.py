@@ -10,15 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy
+import shapely
 
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.space import _distance_kernels, distances
+from gaitway.space._area_kernels import AreaArrays
 from gaitway.space._distance_kernels import Squares
+from gaitway.space.areas import NO_AREAS, AreaGrid, area_grid
 from gaitway.space.plan import NOT_PASSED
 from gaitway.space.slopes import steepest_passed, steepness
 from gaitway.world.clearance import Components
-from gaitway.world.footprint import Footprint, Outlines
+from gaitway.world.footprint import Footprint, Outlines, drawn_geometry
 from gaitway.world.grid import Bounds, GridSpec, rasterise
 from gaitway.world.obstacle import PASSABLE, WALL, Mover, Obstacle
 from gaitway.world.occupancy import BODY_BAND, NOTHING, Band, MaskArray, body_footprint, layer_kinds
@@ -69,6 +72,8 @@ class FieldArrays(NamedTuple):
     labels: Labels
     """Parts of free space for the root, 0 where it cannot be; (rows, columns)."""
     specials: SpecialArrays
+    areas: AreaArrays
+    """Ground that is dear or cheap, and rules of how to walk there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +95,8 @@ class WorldFields:
     run_ups: dict[int, float]
     """Least distance at which a motion may begin from a special obstacle that it passes as a whole [m], by the
     obstacle's index."""
+    areas: AreaGrid = NO_AREAS
+    """Areas of the world over a grid."""
 
     @staticmethod
     def of(
@@ -128,6 +135,7 @@ class WorldFields:
         squares.setflags(write=False)
         closed = distances.near_squares(Outlines.of([outlines[index] for index in troubles]), spec)
         parts = _parts(np.minimum(layers[WALL], closed), world.bounds, spec)
+        areas = area_grid(world.areas, world.bounds, _sides(world, outlines))
         arrays = FieldArrays(
             squares=squares,
             field_of=_whole([0, *(1 + passing.index(kind) if kind in passing else 0 for kind in kinds)]),
@@ -135,6 +143,7 @@ class WorldFields:
             near=_near(world, spec, kinds, [o for _, _, o in listed], reaches),
             labels=parts.labels,
             specials=_specials(world, kinds, listed),
+            areas=areas.arrays,
         )
         return WorldFields(
             world=world,
@@ -145,6 +154,7 @@ class WorldFields:
             parts=parts,
             troubles=troubles,
             run_ups=_run_ups(world, reaches),
+            areas=areas,
         )
 
     @cached_property
@@ -264,6 +274,13 @@ def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
     labels, count = scipy.ndimage.label(free, structure=np.ones((3, 3)))
     labels.setflags(write=False)
     return Components(spec, labels, int(count))
+
+
+def _sides(world: World, outlines: Sequence[Footprint]) -> list[shapely.Geometry]:
+    """Return what stands where people keep to a side."""
+    if not any(area.keep for area in world.areas):
+        return []
+    return [drawn_geometry(outline) for outline in outlines if not outline.empty]
 
 
 def _ground(world: World, obstacle: Obstacle) -> tuple[float, float]:

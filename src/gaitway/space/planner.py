@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
+from gaitway.core.arrays import FloatArray
 from gaitway.core.progress import Progress
 from gaitway.library.behavior import Library
 from gaitway.scene.characters import Character, LibraryRef
@@ -34,6 +35,20 @@ class Effort(Enum):
     """As short as possible: who finds no way soon waits a moment, and others will have moved on."""
 
 
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Where somebody would like to be beside companions, over time."""
+
+    start: float
+    """Time of the first place [s]."""
+    rate: float
+    """Places in a second [1/s]."""
+    places: FloatArray
+    """x and y [m]; (T, 2). Nobody is waited for where there are none."""
+    slower: float = 1.0
+    """How many times as long as usual steps take at least."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlanRequest:
     """A request to a planner: a plan of one character among others."""
@@ -47,6 +62,8 @@ class PlanRequest:
     traffic: Traffic
     """All movers and all characters that were planned before."""
     effort: Effort = Effort.USUAL
+    company: Company | None = None
+    """Where the character would like to be beside its companions; None for somebody alone."""
 
 
 class Planner(Protocol):

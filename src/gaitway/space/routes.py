@@ -3,7 +3,8 @@
 An optimistic field never claims more than the shortest path of any body. A cell is open if the thinnest body can have
 its root in some point of it. Special obstacles that the library passes are open. Steps may cut corners, and the excess
 of steps to sixteen neighbours over the straight line is subtracted. Optimistic paths leak through thin walls, so other
-fields count a cell as open only if there is room in most of it.
+fields count a cell as open only if there is room in most of it. Those know of areas too (`space.areas`): their lengths
+are what the way costs, in metres of the cheapest ground. An optimistic field leaves areas out, so it stays optimistic.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import scipy
 from gaitway.core.arrays import BoolArray, IntArray, read_only
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.space import _route_kernels
+from gaitway.space._dear_route_kernels import spread_dear
 from gaitway.space._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
 from gaitway.space.fields import WorldFields
 from gaitway.world.grid import GridSpec, rasterise
@@ -134,6 +136,8 @@ class RouteMap:
             row, column = spec.cells(start)
             target = int((row + BORDER) * width + column + BORDER)
         steps, step_lengths = self._steps
+        if self.fields.areas and not self.hopeful:
+            return self._dear_field(seeds)
         distances, ways, limit = _route_kernels.spread(
             self.cells.reshape(-1),
             seeds,
@@ -151,6 +155,33 @@ class RouteMap:
         known = math.inf if math.isinf(limit) else (straight * limit - math.sqrt(2.0)) * spec.cell
         return RouteField(lengths, inner_ways, known)
 
+    def _dear_field(self, seeds: IntArray) -> RouteField:
+        """Compute the cheapest ways in a world with areas; lengths are those of the cheapest ground that cost as much.
+
+        Special obstacles count as open ground.
+        """
+        spec, width, areas = self.spec, self.cells.shape[1], self.fields.areas
+        steps, step_lengths = self._steps
+        turns = np.array([_step_way(k) for k in range(STEPS)])
+        (x, y), side = spec.origin, spec.cell
+        grid = np.array([x - BORDER * side, y - BORDER * side, side])
+        distances, ways = spread_dear(
+            self.cells.reshape(-1),
+            seeds,
+            steps,
+            step_lengths,
+            turns,
+            STEPS // self.neighbors,
+            areas.arrays,
+            grid,
+            width,
+        )
+        straight, diagonal = _CROOKED[self.neighbors], math.sqrt(2.0) * side
+        lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, math.inf, straight * side, diagonal)
+        lengths.setflags(write=False)
+        inner_ways.setflags(write=False)
+        return RouteField(lengths, inner_ways, math.inf)
+
     def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
         """Return the open cells that meet the disc around a goal, in the grid with a border."""
         (x, y), side = self.spec.origin, self.spec.cell
@@ -162,6 +193,15 @@ class RouteMap:
     @cached_property
     def _steps(self) -> tuple[IntArray, Distances]:
         return steps_of(self.cells.shape[1])
+
+
+def _step_way(step: int) -> tuple[float, float]:
+    """Return the exact direction of a step, of length 1."""
+    around = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
+    x, y = around[step // 2]
+    if step % 2:
+        x, y = x + around[(step // 2 + 1) % 8][0], y + around[(step // 2 + 1) % 8][1]
+    return x / math.hypot(x, y), y / math.hypot(x, y)
 
 
 def steps_of(width: int) -> tuple[IntArray, Distances]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
+from gaitway.world.areas import Area
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
@@ -33,6 +34,8 @@ class World:
     grounded: bool = True
     """Whether people walk on that ground; False where walkable meshes are all that they walk on."""
     lifts: tuple[Lift, ...] = ()
+    areas: tuple[Area, ...] = ()
+    """Ground that people avoid or like, and rules of how they walk there."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -46,6 +49,7 @@ class World:
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
         object.__setattr__(self, "movers", tuple(self.movers))
         object.__setattr__(self, "lifts", tuple(self.lifts))
+        object.__setattr__(self, "areas", tuple(self.areas))
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""

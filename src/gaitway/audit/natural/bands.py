@@ -47,6 +47,11 @@ class NaturalBand:
         return max(self.low - value, value - self.high)
 
 
+COMPANY = NaturalBand(
+    name="company", title="share of the way within 2 m of companions", unit="%", low=95.0,
+    source="pairs and trios walk 0.6 to 0.9 m apart (Moussaid et al. 2010)",
+)  # fmt: skip
+"""Measured of those who go together, in takes that say who does."""
 BANDS = (
     NaturalBand(name="jogging", title="share of moving time that is a jog", unit="%", high=2.0, source=_WEIDMANN),
     NaturalBand(

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from gaitway.audit.natural import way as ways
-from gaitway.audit.natural.bands import BANDS, FREE_SPEED_SPREAD, NaturalBand
+from gaitway.audit.natural.bands import BANDS, COMPANY, FREE_SPEED_SPREAD, NaturalBand
+from gaitway.audit.natural.company import in_company
 from gaitway.audit.natural.gait import NEEDED, gait_figures, phases, step_signal, stretches
 from gaitway.audit.natural.shortest_way import RADII, ShortestWays, needed_turning
 from gaitway.audit.natural.upper_body import head_figures, head_yaw, standing, standing_life, yaw_speed
@@ -157,6 +158,13 @@ def natural_report(
         if phase is not None:
             strides.append((round(start * RATE), *phase))
     of_crowd = {"speed_spread": _speed_spread, "in_step": lambda values: in_step(strides)}
+    companies = take.facts.get("companies", [])
+    if companies:
+        for name, (share, time, place) in in_company(take, companies).items():
+            measured.setdefault(name, {})["company"] = share
+            moment = NaturalMoment(character=name, value=share, time=time, place=place)
+            moments.setdefault(name, {})["company"] = moment
+        bands = (*bands, COMPANY)
     rows = tuple(_row(band, measured, moments, of_crowd.get(band.name)) for band in bands)
     return NaturalReport(rows, measured)
 

@@ -53,7 +53,7 @@ class RouteBook:
         self.map = RouteMap.of(fields, _ROOM, cell, neighbors=_NEIGHBORS)
         spec = self.map.spec
         rows, columns = spec.shape
-        self._most = most_bytes // (4 * rows * columns) if fields.world.obstacles else 0
+        self._most = most_bytes // (4 * rows * columns) if fields.world.obstacles or fields.areas else 0
         self._numbers: dict[tuple[int, int], int] = {}
         self._waiting: dict[int, tuple[float, float]] = {}
         self._made: set[int] = set()

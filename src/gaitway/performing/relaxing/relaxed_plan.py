@@ -26,6 +26,7 @@ from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
 from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit
+from gaitway.space.areas import limited_length, path_price
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
@@ -70,6 +71,8 @@ _LITTLE = float(np.radians(2.0))
 """Turning that a round must save for another one to follow [rad]."""
 _GRAZED = 0.06
 """How near a planned step may be to a wall that steps drawn straight keep clear of [m]."""
+_DEARER = 1.01
+"""Share of what a path costs over areas of the ground that one drawn straight may cost."""
 _MOVED = 1e-9
 """Least change of a path by which steps count as moved [m, rad]."""
 
@@ -535,7 +538,7 @@ class _Stretch:
                 if best is None and number >= _HOPELESS:
                     break
                 contacts += carried.contacts(found, free, blocked)
-            if len(blocked) or drawing.excess() > _PASSED:
+            if len(blocked) or drawing.excess() > _PASSED or self._dearer(found, free):
                 continue
             turned, before = turning(found, knots), least
             if turned < least:
@@ -543,6 +546,14 @@ class _Stretch:
             if turned > before - _LITTLE:
                 break
         return best
+
+    def _dearer(self, path: FloatArray, before: FloatArray) -> bool:
+        """Return whether a path leads over ground that people avoid, or against its rules, more than one before it."""
+        areas = self.prepared.fields.areas
+        if not areas:
+            return False
+        longer = limited_length(areas, path) > _DEARER * limited_length(areas, before)  # in the same time
+        return longer or path_price(areas, path) > _DEARER * path_price(areas, before)
 
     def _keep(self, first: int, steps: Sequence[PlanStep], part: FloatArray, replaced: int | None = None) -> int | None:
         """Take a path for some steps if it can be walked; return where to cut if not.
@@ -601,7 +612,11 @@ class _Stretch:
         table, out = self.prepared.table, []
         for step, turn in zip(steps, turns.tolist(), strict=True):
             own = table.clips.index(step.clip)
-            choice = min(self._alike(own), key=lambda a: (abs(table.moves[a, 2] - turn), a != own, a))
+            alike = self._alike(own)
+            if self.prepared.fields.areas:  # where there may be a limit, a short step does not become a long one
+                most = _DEARER * np.hypot(*table.moves[own, :2])
+                alike = [a for a in alike if a == own or np.hypot(*table.moves[a, :2]) <= most]
+            choice = min(alike, key=lambda a: (abs(table.moves[a, 2] - turn), a != own, a))
             if abs(table.moves[own, 2] - turn) - abs(table.moves[choice, 2] - turn) < _GAIN:
                 choice = own
             name = table.behaviors[table.behavior[choice]]

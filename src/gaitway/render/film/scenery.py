@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import shapely
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import GaitwayError
+from gaitway.render.raster.area_paint import area_arrows, area_color
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.colors import linear_color, obstacle_color
 from gaitway.render.raster.drawables import Paint, Patch, Solid, Trail
 from gaitway.render.raster.mesh import SurfaceMesh, smooth_normals
 from gaitway.render.raster.picture import Lighting
+from gaitway.world.areas import Area
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere
 from gaitway.world.surface import surface, terrain_surface
@@ -56,6 +59,8 @@ class Scenery:
             raise GaitwayError(f"cutaway at {cutaway} m; write a height above 0, for example 1.2")
         solids = [_ground(world.terrain, world.bounds)] if world.terrain is not None else []
         paint: list[Paint] = [] if world.terrain is not None else [_edge(world.bounds)]
+        if world.terrain is None:
+            paint += [patch for area in world.areas for patch in _area_paint(area, world)]
         for obstacle in world.obstacles:
             if obstacle.kind == PASSABLE and np.ptp(obstacle.shape.heights) <= _THIN and world.terrain is None:
                 paint.append(_patch(obstacle))
@@ -161,10 +166,26 @@ def _lowered(shape: Shape, top: float) -> Shape | None:
 
 def _patch(obstacle: Obstacle) -> Patch:
     """Return the upper side of a flat obstacle as paint."""
-    points, triangles = surface(obstacle.shape)
+    return _top(*surface(obstacle.shape), obstacle_color(obstacle), 1.0)
+
+
+def _top(points: FloatArray, triangles: IntArray, color: str, opacity: float) -> Patch:
+    """Return the upper side of a surface as paint."""
     corners = points[triangles]
     up = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2] > 1e-12
-    return Patch(points[:, :2], triangles[up], obstacle_color(obstacle))
+    return Patch(points[:, :2], triangles[up], color, opacity)
+
+
+def _area_paint(area: Area, world: World) -> list[Paint]:
+    """Return an area with a meaning as paint, and its arrows."""
+    color = area_color(area)
+    flat = [area.polygon.intersection(shapely.box(*world.bounds)), *area_arrows(area)]
+    paint: list[Paint] = []
+    for number, outline in enumerate(flat):
+        for part in outline.geoms if isinstance(outline, shapely.MultiPolygon) else (outline,):
+            points, triangles = surface(Polygon(tuple(part.exterior.coords)[:-1], _THIN))
+            paint.append(_top(points, triangles, color, 0.22 if number == 0 else 0.7))
+    return paint
 
 
 def _edge(bounds: tuple[float, float, float, float]) -> Trail:

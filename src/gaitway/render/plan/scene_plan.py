@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from gaitway.core.errors import GaitwayError
+from gaitway.render.plan.areas import draw_areas
 from gaitway.render.plan.canvas import Canvas
 from gaitway.render.plan.characters import draw_people
 from gaitway.render.plan.ground import EDGE, draw_ground
@@ -136,6 +137,7 @@ def _one_plan(
     sheet = _divide(world, wanted.words, entries, size)
     canvas = Canvas(world.bounds, sheet.map_size, sheet.scale, PAPER)
     contour_words = draw_ground(canvas, world.terrain)
+    draw_areas(canvas, world)
     if wanted.clearance is not None:
         draw_clearance(canvas, wanted.clearance)
     draw_obstacles(canvas, items_of(world, [*painted(world), *world.obstacles]))

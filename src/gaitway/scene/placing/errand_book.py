@@ -268,6 +268,7 @@ class ErrandBook:
             until=math.inf if item.until is None else item.until,
             count=MAX_CHARACTERS if item.count is None else item.count,
             kinds=tuple(kinds),
+            companions=item.companions or 1,
             plan=self.groups.options_of(inner(entry, "plan")),
             radius=max(kind.library.size * RADII.get(kind.library.cast, 0.3) for kind in kinds),
         )

@@ -19,6 +19,7 @@ from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.errands import Errand, Place, target_of
 from gaitway.scene.model import DRAWN, MAX_CHARACTERS, CharacterItem, LibraryItem
+from gaitway.scene.placing.companies import companions_of, gathered
 from gaitway.scene.placing.placement import CharacterGroup, Placement, heading_towards
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, shown
@@ -78,10 +79,11 @@ class CharacterGroups:
         target = next((found for one in errands if (found := target_of(one)) is not None), None)
         seen = np.array(target.point) if isinstance(target, Place) else None
         item, index = group.item, group.index
-        starts, goals = placement.starts[group.first], placement.goals[group.first]
+        goals = placement.goals[group.first]
         yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) >= 3 else None
         turned = isinstance(item.goal, tuple) and len(item.goal) >= 3
         goal_heading = math.radians(float(item.goal[2])) if turned and item.goal else None
+        starts = gathered(group, placement, seen)
         return [
             Character(
                 name=name,
@@ -97,8 +99,9 @@ class CharacterGroups:
                 start_floor=placement.floor_name(group, "start"),
                 goal_floor=placement.floor_name(group, "goal"),
                 errands=errands,
+                companions=companions_of(group.names, number, item.companions),
             )
-            for name, start, goal in zip(group.names, starts, goals, strict=True)
+            for number, (name, start, goal) in enumerate(zip(group.names, starts, goals, strict=True))
         ]
 
     def _of_one(self, index: int, name: str, seed: int) -> LibraryRef:
