@@ -6,12 +6,13 @@ The same dispatcher as in plans says who does what next (`gaitway.errands`); the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LiveError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
@@ -23,8 +24,8 @@ from gaitway.live.crowd import LiveCrowd
 from gaitway.live.events import Arrived, LiveEvent, Stuck
 from gaitway.live.libraries import neutral
 from gaitway.live.options import LiveOptions
-from gaitway.scene.characters import Character
-from gaitway.scene.errands import Errand
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.errands import Errand, Go, Place
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.space.prepared import planning_context
 from gaitway.world.levels.floors import has_levels
@@ -78,20 +79,19 @@ class LiveErrands(ErrandRun):
                 "the scene has several floors, on which live people do no errands yet; plan it: gaitway plan"
             )
         super().__init__(scene, seed)
-        people = [*scene.characters, *strangers(self.coming.values())]
-        if not people:
+        if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
-        fields = planning_context(scene.world).prepared(people[0]).fields
-        self.dispatcher = Dispatcher(fields.clearance, seed)
+        self.dispatcher = Dispatcher(self._clearance(), seed)
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
         self.refused: dict[str, str] = {}
         """Who could not come in, by name, and why."""
-        self._libraries = {
-            ref: self.crowd.add_library(ref) for ref in dict.fromkeys(neutral(c.library) for c in people)
-        }
+        self._libraries: dict[LibraryRef, str] = {}
+        self._add_libraries()
         self._walks: dict[str, Walk] = {}
         self._through: set[str] = set()
         self._events: list[LiveEvent | ErrandDone] = []
+        self._characters: dict[str, Character] = {}
+        self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
         self._later = list(scene.characters)
         self._appear()
 
@@ -161,6 +161,95 @@ class LiveErrands(ErrandRun):
             if rule.event == event:
                 self.happen(rule, self.time)
 
+    def change(self, scene: Scene) -> None:
+        """Go on in a scene that was edited: other obstacles, places, sources and characters, with the same rules.
+
+        Who is on the way to a place that is elsewhere now goes there. New characters and sources begin now. Characters
+        that are gone from the scene are taken out; people of a source that is gone stay until they leave.
+
+        Raises:
+            LiveError: if the new scene has several floors or other rules.
+        """
+        before, now = self.scene, self.time
+        if has_levels(scene.world) or [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
+            raise LiveError("a scene with several floors, or with other rules, is another one; begin anew")
+        self.scene = scene
+        if scene.world is not before.world:
+            self.crowd.set_world(scene.world)
+            self.dispatcher.standing.clearance = self._clearance()
+        self.open_sources(now)
+        self._add_libraries()
+        known, wanted = {c.name for c in before.characters}, {c.name for c in scene.characters}
+        for name in sorted(known - wanted):
+            if name in self.dispatcher.people:
+                self.take_out(name)
+            self._away.pop(name, None)
+            self.refused.pop(name, None)
+        self._later = [c for c in self._later if c.name in wanted] + [c for c in scene.characters if c.name not in known]
+        moved = {name: place for name, place in scene.places.items() if not _same(before.places.get(name), place)}
+        for name in self.dispatcher.renew(moved, now):
+            self._begin_again(name)
+
+    def send(self, name: str, point: tuple[float, float]) -> None:
+        """Send somebody to a point first [m], who goes on with the errands then; the one that is broken off is done anew.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        place = Place(name=f"({point[0]:.1f}, {point[1]:.1f})", point=point)
+        self.dispatcher.interrupt(name, (Go(place),), self.time)
+        self._begin_again(name)
+
+    def interrupt(self, name: str, *, goes_on: bool = False) -> None:
+        """Let somebody break off an errand and do nothing more; or go on at once, with the one that was broken off.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        if goes_on:
+            self._begin_again(name)
+        else:
+            self._stop(name)
+
+    def skip(self, name: str) -> None:
+        """Let somebody leave out the errand that is going on, and go on with the next one.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        if self.dispatcher.people[name].errand is not None:
+            self.dispatcher.interrupt(name, (), self.time)
+            self.dispatcher.people[name].todo.pop(0)
+            self._begin_again(name)
+
+    def take_out(self, name: str) -> None:
+        """Take somebody out of the crowd, as if gone; `put_back` undoes it.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
+        self._stop(name)
+        self._through.discard(name)
+        self.crowd.remove(name)
+        self.dispatcher.forget(name)
+
+    def put_back(self, name: str, pose: Pose) -> bool:
+        """Put somebody back who was taken out, with the errands that were left; return whether there is room there."""
+        character, todo = self._away[name]
+        if not self._put_in(replace(character, start=pose, errands=todo), self.time):
+            return False
+        del self._away[name]
+        if not todo:
+            self.dispatcher.people[name].todo.clear()
+        return True
+
     def carry_out(self, name: str, order: Order, time: float) -> None:
         """Begin to carry out an order."""
         here = self._pose(name)
@@ -176,6 +265,7 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time + seconds, here))
             case Gone():
                 self.crowd.remove(name)
+                self._characters.pop(name)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
@@ -216,8 +306,38 @@ class LiveErrands(ErrandRun):
         start, speed = character.start, character.speed
         if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
             return False
+        self._characters[character.name] = character
         self.enter(character, start, time)
         return True
+
+    def _stop(self, name: str) -> None:
+        """Let no order of somebody be due or going on."""
+        self.forget(name)
+        self._walks.pop(name, None)
+
+    def _begin_again(self, name: str) -> None:
+        """Let somebody be asked for an order now."""
+        self._stop(name)
+        self._through.discard(name)
+        self.finish(name, Outcome(self.time, self._pose(name)))
+
+    def _check(self, name: str) -> None:
+        if name not in self.dispatcher.people:
+            near = nearest(name, list(self.dispatcher.people))
+            raise LiveError(f"nobody called '{name}' does errands here" + (f"; did you mean '{near}'?" if near else ""))
+
+    def _everybody(self) -> list[Character]:
+        """Return all who are there or will come."""
+        return [*self.scene.characters, *strangers(self.coming.values())]
+
+    def _add_libraries(self) -> None:
+        for ref in dict.fromkeys(neutral(character.library) for character in self._everybody()):
+            if ref not in self._libraries:
+                self._libraries[ref] = self.crowd.add_library(ref)
+
+    def _clearance(self) -> Callable[[FloatArray], FloatArray]:
+        """Return what tells the distance of points to the nearest obstacle."""
+        return planning_context(self.scene.world).prepared(self._everybody()[0]).fields.clearance
 
     def _pose(self, name: str) -> Pose:
         (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
@@ -241,3 +361,8 @@ class LiveErrands(ErrandRun):
         """Tell of errands that are over."""
         self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
         self.dispatcher.over.clear()
+
+
+def _same(before: Place | None, place: Place) -> bool:
+    """Return whether a place is where it was before."""
+    return before is not None and all(getattr(before, f.name) == getattr(place, f.name) for f in fields(Place))
