@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 import shapely.affinity
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import PlanError, SittingError
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
@@ -413,7 +413,7 @@ class Dispatcher:
         """Return the line before a place; it is laid out when the first person comes."""
         if place.name not in self._lines:
 
-            def free(points: FloatArray) -> FloatArray:
+            def free(points: FloatArray) -> BoolArray:
                 return np.asarray(self.standing.clearance(points) >= radius)
 
             if place.line:

@@ -91,6 +91,7 @@ class LiveErrands(ErrandRun):
         self._through: set[str] = set()
         self._events: list[LiveEvent | ErrandDone] = []
         self._characters: dict[str, Character] = {}
+        self._sends: dict[str, Go] = {}
         self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
         self._later = list(scene.characters)
         self._appear()
@@ -185,46 +186,42 @@ class LiveErrands(ErrandRun):
                 self.take_out(name)
             self._away.pop(name, None)
             self.refused.pop(name, None)
-        self._later = [c for c in self._later if c.name in wanted] + [c for c in scene.characters if c.name not in known]
+        self._later = [c for c in self._later if c.name in wanted] + [
+            c for c in scene.characters if c.name not in known
+        ]
         moved = {name: place for name, place in scene.places.items() if not _same(before.places.get(name), place)}
         for name in self.dispatcher.renew(moved, now):
             self._begin_again(name)
 
-    def send(self, name: str, point: tuple[float, float]) -> None:
-        """Send somebody to a point first [m], who goes on with the errands then; the one that is broken off is done anew.
+    def send(self, name: str, place: Place) -> None:
+        """Send somebody to a place first, who goes on with the errands then; the one that is broken off is done anew.
 
         Raises:
             LiveError: if nobody of that name does errands.
         """
-        self._check(name)
-        place = Place(name=f"({point[0]:.1f}, {point[1]:.1f})", point=point)
-        self.dispatcher.interrupt(name, (Go(place),), self.time)
+        self._drop_sent(name)
+        self._sends[name] = Go(place)
+        self.dispatcher.people[name].todo.insert(0, self._sends[name])
         self._begin_again(name)
 
-    def interrupt(self, name: str, *, goes_on: bool = False) -> None:
-        """Let somebody break off an errand and do nothing more; or go on at once, with the one that was broken off.
+    def recall(self, name: str) -> None:
+        """Let somebody forget where `send` sent that person, and go on with the errands.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._drop_sent(name)
+        self._begin_again(name)
+
+    def interrupt(self, name: str) -> None:
+        """Let somebody break off an errand and do nothing until `send` or `recall`.
 
         Raises:
             LiveError: if nobody of that name does errands.
         """
         self._check(name)
         self.dispatcher.interrupt(name, (), self.time)
-        if goes_on:
-            self._begin_again(name)
-        else:
-            self._stop(name)
-
-    def skip(self, name: str) -> None:
-        """Let somebody leave out the errand that is going on, and go on with the next one.
-
-        Raises:
-            LiveError: if nobody of that name does errands.
-        """
-        self._check(name)
-        if self.dispatcher.people[name].errand is not None:
-            self.dispatcher.interrupt(name, (), self.time)
-            self.dispatcher.people[name].todo.pop(0)
-            self._begin_again(name)
+        self._stop(name)
 
     def take_out(self, name: str) -> None:
         """Take somebody out of the crowd, as if gone; `put_back` undoes it.
@@ -236,9 +233,14 @@ class LiveErrands(ErrandRun):
         self.dispatcher.interrupt(name, (), self.time)
         self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
         self._stop(name)
+        self._sends.pop(name, None)
         self._through.discard(name)
         self.crowd.remove(name)
         self.dispatcher.forget(name)
+
+    def is_away(self, name: str) -> bool:
+        """Return whether somebody was taken out and can be put back."""
+        return name in self._away
 
     def put_back(self, name: str, pose: Pose) -> bool:
         """Put somebody back who was taken out, with the errands that were left; return whether there is room there."""
@@ -266,6 +268,7 @@ class LiveErrands(ErrandRun):
             case Gone():
                 self.crowd.remove(name)
                 self._characters.pop(name)
+                self._sends.pop(name, None)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
@@ -320,6 +323,13 @@ class LiveErrands(ErrandRun):
         self._stop(name)
         self._through.discard(name)
         self.finish(name, Outcome(self.time, self._pose(name)))
+
+    def _drop_sent(self, name: str) -> None:
+        """Let somebody break off an errand, and forget where that person was sent."""
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        doer, sent = self.dispatcher.people[name], self._sends.pop(name, None)
+        doer.todo = [errand for errand in doer.todo if errand is not sent]
 
     def _check(self, name: str) -> None:
         if name not in self.dispatcher.people:
