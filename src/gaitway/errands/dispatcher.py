@@ -199,7 +199,7 @@ class Dispatcher:
         doer.errands, doer.todo = tuple(errands), list(errands)
 
     def interrupt(self, name: str, errands: Sequence[Errand], time: float) -> None:
-        """Let somebody break off at a time [s], do some errands first, and then begin again with what was broken off."""
+        """Let somebody break off at a time [s], do some errands first, and then what was broken off again."""
         doer = self.people[name]
         broken_off = () if doer.errand is None else (doer.errand,)
         self._break_off(doer, time)

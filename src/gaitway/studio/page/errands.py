@@ -94,27 +94,36 @@ def lanes(frame: StudioFrame, selected: str) -> str:
     if not spans:
         return ""
     length, shown = max(frame.length, 1e-3), names[:_LANES]
-    rows = [_lane(name, spans[name], length, name == selected) for name in shown]
+    rows = [_lane(spans[name], length, name == selected) for name in shown]
     more = len(names) - len(shown)
     words = _note(f"and {more} more who are there or will come" if more else "")
     now = 100.0 * min(max(frame.time / length, 0.0), 1.0)
     cursor = f'<div style="position:absolute;left:{now:.2f}%;top:0;bottom:0;width:2px;background:#334"></div>'
+    named = "".join(_name(name, name == selected) for name in shown)
     return (
-        '<div style="margin:0 12px 6px 12px;font-size:0.72em">'
-        f'<div data-lanes="{len(shown)}" style="position:relative;overflow:hidden;border-radius:3px;'
-        f'background:#e9ebee;padding:1px 0">{"".join(rows)}{cursor}</div>{words}</div>'
+        '<div style="margin:0 12px 6px 12px;font-size:0.72em"><div style="display:flex">'
+        f'<div style="width:23%;padding:1px 4px 1px 0;box-sizing:border-box">{named}</div>'
+        f'<div data-lanes="{len(shown)}" style="position:relative;flex:1;overflow:hidden;border-radius:3px;'
+        f'background:#e9ebee;padding:1px 0">{"".join(rows)}{cursor}</div></div>{words}</div>'
     )
 
 
-def _lane(name: str, spans: Sequence[StudioErrand], length: float, tall: bool) -> str:
-    height = 17 if tall else 12
-    bars = "".join(_bar(span, length) for span in spans)
+def _name(name: str, tall: bool) -> str:
     weight = "700" if tall else "400"
     return (
-        f'<div style="position:relative;height:{height}px;margin-top:1px;line-height:{height}px">{bars}'
-        '<div style="position:absolute;left:3px;right:3px;overflow:hidden;white-space:nowrap;text-align:right;'
-        f'color:#223;font-weight:{weight};text-shadow:0 0 3px #fff,0 0 3px #fff">{html.escape(name)}</div></div>'
+        f'<div style="{_height(tall)};overflow:hidden;white-space:nowrap;text-overflow:ellipsis;text-align:right;'
+        f'color:#334;font-weight:{weight}">{html.escape(name)}</div>'
     )
+
+
+def _lane(spans: Sequence[StudioErrand], length: float, tall: bool) -> str:
+    bars = "".join(_bar(span, length) for span in spans)
+    return f'<div style="position:relative;{_height(tall)}">{bars}</div>'
+
+
+def _height(tall: bool) -> str:
+    height = 17 if tall else 12
+    return f"height:{height}px;line-height:{height}px;margin-top:1px"
 
 
 def _bar(span: StudioErrand, length: float) -> str:
