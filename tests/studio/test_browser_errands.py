@@ -8,15 +8,29 @@ import pytest
 
 from chromium import until
 from gaitway.studio import events
-from test_browser import PATIENCE, Stand
-from test_studio_errands import SHOP
+from studio_stand import PATIENCE, Stand
 
 pytestmark = pytest.mark.slow
+SHOP: dict[str, object] = {
+    "gaitway": 1, "bounds": [0, 0, 14, 10], "end": 40.0,
+    "places": {
+        "counter": {"line": [[8, 7.4], [8, 4]], "service": [1, 2]}, "door": {"area": [0.2, 0.2, 1.6, 4]},
+        "ring": {"area": {"circle": {"center": [5, 2], "radius": 1}}}, "corner": [12, 2],
+    },
+    "characters": [
+        {"name": "ada", "start": [11, 2], "errands": [{"wait": {"event": "bell"}}, {"go": "corner"}, {"leave": "door"}]}
+    ],
+    "sources": [
+        {"name": "guests", "area": [0.2, 0.2, 3, 5], "times": [0, [1, 2]],
+         "errands": [{"queue": "counter"}, {"leave": "door"}]}
+    ],
+    "rules": [{"event": "bell", "at": 30}],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    made = Stand(tmp_path_factory.mktemp("errands"), {**SHOP, "end": 40.0})
+    made = Stand(tmp_path_factory.mktemp("errands"), SHOP)
     yield made
     made.close()
 

@@ -12,21 +12,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from gaitway.core.arrays import FloatArray
-from gaitway.core.errors import LiveError
+from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
+from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.events import Arrived, LiveEvent, Stuck
 from gaitway.live.libraries import neutral
 from gaitway.live.options import LiveOptions
+from gaitway.live.seated import MANNERS, SHORTEST, Sitter, nearest_side, seat_of
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.errands import Errand, Go, Place
+from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.sitting import standing_place
 from gaitway.space.prepared import planning_context
 from gaitway.world.levels.floors import has_levels
 
@@ -36,6 +41,10 @@ _FAR = 0.8
 """Distance from the goal beyond that at which somebody who comes no nearer has not arrived [m]."""
 _STUCK = 18.0
 """Time after which somebody who comes no nearer to a goal gives it up [s]."""
+_STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
+"""How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
+_AGAIN, _PATIENT = 0.5, 10.0
+"""Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -81,7 +90,8 @@ class LiveErrands(ErrandRun):
         super().__init__(scene, seed)
         if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
-        self.dispatcher = Dispatcher(self._clearance(), seed)
+        self._bodies: dict[LibraryRef, Library] = {}
+        self.dispatcher = Dispatcher(self._clearance(), seed, before_seat=self._before_seat)
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
         self.refused: dict[str, str] = {}
         """Who could not come in, by name, and why."""
@@ -91,6 +101,10 @@ class LiveErrands(ErrandRun):
         self._through: set[str] = set()
         self._events: list[LiveEvent | ErrandDone] = []
         self._characters: dict[str, Character] = {}
+        self._sitters: dict[str, Sitter] = {}
+        self._tries: dict[str, tuple[SitDown, float, float]] = {}
+        """Who waits for room before a seat: the order, since when, and when to try again [s]."""
+        self._ends: dict[str, float] = {}
         self._sends: dict[str, Go] = {}
         self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
         self._later = list(scene.characters)
@@ -134,6 +148,9 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
+        for name, (order, _, again) in list(self._tries.items()):
+            if again <= self.time:
+                self._sit_down(name, order, self.time)
         self.go_on(min(self.time, self.end))
         self._tell()
         self.crowd.step(dt)
@@ -234,6 +251,7 @@ class LiveErrands(ErrandRun):
         self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
         self._stop(name)
         self._sends.pop(name, None)
+        self._sitters.pop(name, None)
         self._through.discard(name)
         self.crowd.remove(name)
         self.dispatcher.forget(name)
@@ -260,15 +278,17 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here))
             case Walk(goal):
                 self._walks[name] = order
+                goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
                 self.crowd.send(name, goal, tolerance=_EXACTLY if order.exact else _NEAR)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
-            case SitDown(_, seconds):  # who lives does not sit yet, and stands there for as long
-                self.finish(name, Outcome(time + seconds, here))
+            case SitDown():
+                self._sit_down(name, order, time)
             case Gone():
                 self.crowd.remove(name)
                 self._characters.pop(name)
                 self._sends.pop(name, None)
+                self._sitters.pop(name, None)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
@@ -294,7 +314,8 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
-        self.finish(name, Outcome(reacts, self._pose(name)))
+        self._tries.pop(name, None)
+        self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
     def _appear(self) -> None:
         """Put those in whose time has come; who finds no room is refused."""
@@ -316,13 +337,80 @@ class LiveErrands(ErrandRun):
     def _stop(self, name: str) -> None:
         """Let no order of somebody be due or going on."""
         self.forget(name)
+        self._tries.pop(name, None)
         self._walks.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
         """Let somebody be asked for an order now."""
         self._stop(name)
         self._through.discard(name)
-        self.finish(name, Outcome(self.time, self._pose(name)))
+        self.finish(name, Outcome(self._stands(name, self.time), self._pose(name)))
+
+    def sits(self, name: str) -> bool:
+        """Return whether somebody sits, sits down or gets up now."""
+        sitter = self._sitters.get(name)
+        return sitter is not None and self.time < self._ends[name]
+
+    def _sit_down(self, name: str, order: SitDown, time: float) -> None:
+        """Let somebody who stands near a seat step before it, sit down, sit and get up; who has no room waits."""
+        body, (x, y, here) = self._body(name), self.crowd.plan(name).steps[0].pose
+        floor = float(self.scene.world.ground(np.array(order.seat.pose[:2])))
+        seat = seat_of(order.seat, floor)
+        stool, rng = standing_place(body, seat), self.dispatcher.people[name].rng
+        there = (*self._before(name, (float(stool[0]), float(stool[1])), (seat.yaw, _STEP)), seat.yaw)
+        drawn, manner = int(rng.integers(2**31)), MANNERS[int(rng.integers(len(MANNERS)))]
+        sitter = Sitter(
+            order, body, (x, y, here), there, nearest_side(body, seat, (x, y, here)), max(order.seconds, SHORTEST),
+            manner, drawn, self.time, floor,
+        )  # fmt: skip
+        try:
+            clip = sitter.motion()
+        except SittingError as problem:
+            self.finish(name, Outcome(time, self._pose(name), str(problem)))
+            return
+        if not self.crowd.perform(name, clip, there):
+            since = self._tries.get(name, (order, self.time, 0.0))[1]
+            if self.time - since > _PATIENT:
+                self._tries.pop(name, None)
+                self.finish(name, Outcome(self.time, self._pose(name), "there is no room before the seat"))
+            else:
+                self._tries[name] = (order, since, self.time + _AGAIN)
+            return
+        self._tries.pop(name, None)
+        self._sitters[name], self._ends[name] = sitter, self.time + clip.duration
+        self.finish(name, Outcome(self._ends[name], there))
+
+    def _stands(self, name: str, time: float) -> float:
+        """Return when somebody who is called at a time [s] stands: who sits gets up as soon as possible."""
+        if not self.sits(name):
+            return time
+        sitter = self._sitters[name].called(time)
+        if sitter is not self._sitters[name] and sitter.until != self._sitters[name].until:
+            clip = sitter.motion()
+            self.crowd.perform_on(name, clip)
+            self._sitters[name] = sitter
+            self._ends[name] = sitter.start + clip.duration
+        return max(self._ends[name], time)
+
+    def _before(self, name: str, stool: tuple[float, float], ahead: tuple[float, float]) -> tuple[float, float]:
+        """Return a place before a seat at which somebody has room [m], at least as far ahead of it as is told."""
+        way, least = ahead
+        far = least + np.arange(0.0, _FARTHEST_AHEAD, 0.05)
+        points = np.array(stool) + far[:, None] * np.array([math.cos(way), math.sin(way)])
+        free = self.dispatcher.standing.clearance(points) >= self._characters[name].radius + _ROOM
+        x, y = points[int(np.argmax(free))].tolist()
+        return x, y
+
+    def _before_seat(self, name: str, seat: SeatPlace, side: str) -> Pose:
+        x, y, heading = standing_place(self._body(name), seat_of(seat), side).tolist()
+        return x, y, heading
+
+    def _body(self, name: str) -> Library:
+        """Return the library of somebody."""
+        ref = neutral(self._characters[name].library)
+        if ref not in self._bodies:
+            self._bodies[ref] = ref.load()
+        return self._bodies[ref]
 
     def _drop_sent(self, name: str) -> None:
         """Let somebody break off an errand, and forget where that person was sent."""

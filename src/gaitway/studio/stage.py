@@ -154,7 +154,7 @@ class StudioStage:
 
     def _new_name(self, word: str) -> str:
         """Return a name that no group and no source has, such as "group-1"."""
-        names = {item.name for item in (*(self.model.characters or ()), *(self.model.sources or ()))}
+        names = {item.name for item in self.model.characters or ()} | {item.name for item in self.model.sources or ()}
         number = 1
         while f"{word}-{number}" in names:
             number += 1

@@ -186,7 +186,8 @@ class PanelErrands:
             self._button = gui.add_button("Let it happen", hint="with all that the rules of the scene say of it")
             self._button.on_click(lambda _: self._post(events.LetHappen(str(self._event.value))))
             self._happened = gui.add_markdown("", visible=False)
-        self._latest, self._told = "", ("?",)
+        self._latest = ""
+        self._told: tuple[str, ...] | None = None
 
     def enter(self, scene: Scene) -> None:
         """Offer what a scene has."""
@@ -195,13 +196,13 @@ class PanelErrands:
         if givers and tuple(self._like.options) != givers:
             before = self._like.value
             self._like.options = givers
-            self._like.value = before if before in givers else givers[0]
+            self._like.value = before if before in givers else givers[0]  # type: ignore[misc]
         self._latest = scene.sources[-1].name if scene.sources else ""
         self._remove.visible = len(scene.sources) > 1
         named = tuple(dict.fromkeys(rule.event for rule in scene.rules))
         self._events.visible = bool(named)
         if named and tuple(self._event.options) != named:
-            self._event.options, self._event.value = named, named[0]
+            self._event.options, self._event.value = named, named[0]  # type: ignore[misc]
 
     def show(self, frame: StudioFrame) -> None:
         """Show what has happened."""
