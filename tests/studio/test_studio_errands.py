@@ -294,3 +294,18 @@ def test_marks_show_lines_seats_and_directions() -> None:
     area = shapely.box(0, 0, 2, 2)
     assert 0.7 * area.area < rimmed(area).area < area.area and rimmed(area).bounds == area.bounds
     assert source_words(scene.sources[0]) == "3 by a timetable"
+
+
+def test_who_sits_is_not_driven_and_gets_up_when_sent() -> None:
+    sitter = {"name": "ada", "start": [11, 6.4, -90], "errands": [{"sit": "bench", "seconds": 60}, {"leave": "door"}]}
+    engine = StudioEngine(scene_from_dict({**SHOP, "characters": [sitter], "sources": [], "rules": []}))
+    frame = played(engine, 9.0)
+    assert engine.behavior("ada") == "sit" and frame.joints[0].positions[0, 0, 2] < 0.65
+    with pytest.raises(StudioError, match="'ada' sits; send it elsewhere"):
+        engine.apply(events.Drive("ada", 1.0, 0.0))
+    engine.apply(events.SetGoal("ada", 8.0, 3.0))
+    frame = played(engine, 9.0)
+    assert engine.behavior("ada") != "sit" and frame.joints[0].positions[0, 0, 2] > 0.9
+    assert frame.figures.collisions == 0
+    assert states(engine, "ada")[0][0] == "go (8.0, 3.0)"
+    engine.close()

@@ -252,6 +252,7 @@ class LiveErrands(ErrandRun):
         self._stop(name)
         self._sends.pop(name, None)
         self._sitters.pop(name, None)
+        self._ends.pop(name, None)
         self._through.discard(name)
         self.crowd.remove(name)
         self.dispatcher.forget(name)
@@ -289,6 +290,7 @@ class LiveErrands(ErrandRun):
                 self._characters.pop(name)
                 self._sends.pop(name, None)
                 self._sitters.pop(name, None)
+                self._ends.pop(name, None)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.errands.orders import Pose
 from gaitway.live.errands import LiveErrands
+from gaitway.live.seated import SITTING
 from gaitway.scene.errands import Place, label
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioErrand, StudioTrouble
@@ -93,6 +94,8 @@ class ErrandPlay(LivePlay):
         """Let somebody be driven by keys, who goes on with the errands after it; see `LivePlay.drive`."""
         self._check(name)
         if (forward or turn) and name not in self._driven:
+            if self.run.sits(name):
+                raise StudioError(f"'{name}' sits; send it elsewhere, and it gets up first")
             self.run.interrupt(name)
         return super().drive(name, forward, turn)
 
@@ -112,6 +115,10 @@ class ErrandPlay(LivePlay):
         over = [StudioErrand(s.label, s.outcome, s.start, s.end, s.reason) for s in doer.spans]
         now = [] if doer.current is None else [StudioErrand(doer.current[0], "now", doer.current[1])]
         return (*over, *now, *(StudioErrand(label(errand), "to come") for errand in doer.todo))
+
+    def behavior(self, name: str) -> str:
+        """Return the behaviour that somebody is in."""
+        return SITTING if self.run.sits(name) else super().behavior(name)
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]."""
