@@ -22,6 +22,7 @@ from gaitway.studio.engine import StudioEngine
 from gaitway.studio.errand_play import ErrandPlay
 from gaitway.studio.frames import StudioErrand, StudioFigures, StudioFrame
 from gaitway.studio.live_play import LivePlay
+from gaitway.studio.page.camera import seen
 from gaitway.studio.page.errands import errand_list, lanes
 from gaitway.studio.page.places import line_mark, point_mark, queue_places, rimmed, seat_mark, source_words
 from gaitway.studio.session import StudioSession, replay
@@ -309,3 +310,8 @@ def test_who_sits_is_not_driven_and_gets_up_when_sent() -> None:
     assert frame.figures.collisions == 0
     assert states(engine, "ada")[0][0] == "go (8.0, 3.0)"
     engine.close()
+
+
+def test_the_whole_place_of_errands_is_in_view() -> None:
+    low, high = seen(scene_from_dict({**SHOP, "obstacles": []}))
+    assert low.max() <= 0.2 and high[0] >= 12.0 and high[1] >= 8.2  # from the door to the corner and the till
