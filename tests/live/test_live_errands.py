@@ -7,7 +7,7 @@ import pytest
 
 from gaitway.audit import audit_take
 from gaitway.core.errors import LiveError
-from gaitway.errands.dispatcher import DONE, GIVEN_UP
+from gaitway.errands.dispatcher import DONE, GIVEN_UP, NOT_DONE
 from gaitway.live.errands import ErrandDone, LiveErrands
 from gaitway.scene import scene_from_dict
 
@@ -75,3 +75,74 @@ def test_what_cannot_be_done_is_said() -> None:
         LiveErrands(scene_from_dict({**SHOP, "specials": [deck], "obstacles": []}))
     with LiveErrands(scene_from_dict(SHOP)) as run, pytest.raises(LiveError, match="did you mean 'bell'"):
         run.let_happen("bel")
+
+
+BENCH = {
+    **SHOP,
+    "places": {**SHOP["places"], "bench": {"seats": [[11.0, 7.0, -90], [12.0, 7.0, -90]]}},
+    "obstacles": [{"box": {"center": [11.5, 7.21], "size": [2.4, 0.42], "height": 0.45}, "name": "bench"}],
+    "sources": [],
+    "rules": [{"event": "call", "at": 500, "send": "everybody", "errands": [{"leave": "door"}]}],
+    "characters": [
+        {"name": "ada", "start": [11, 4, 90], "errands": [{"sit": "bench", "seconds": 8}, {"leave": "door"}]},
+        {"name": "ben", "start": [9, 6, 0], "errands": [{"sit": "bench", "seconds": 200}, {"leave": "door"}]},
+    ],
+}
+
+
+@pytest.mark.slow
+def test_people_sit_on_their_seats_get_up_when_called_and_touch_nothing() -> None:
+    lowest = dict.fromkeys(("ada", "ben"), 2.0)
+    with LiveErrands(scene_from_dict(BENCH), seed=3) as run:
+        told, rests = [], {}
+        while not run.over and run.time < 70.0:
+            run.step(1 / 30)
+            told += [event for event in run.events() if isinstance(event, ErrandDone)]
+            for name in [name for name in lowest if name in run.crowd]:
+                joints = run.crowd.joints(name)
+                root, posed = joints.positions[0, 0], run.crowd.poses(name).root_positions[0]
+                assert np.allclose(root, posed) and np.allclose(root, run.crowd.positions(name)[0])
+                if root[2] < lowest[name]:
+                    lowest[name], rests[name] = float(root[2]), root[:2]
+            if run.time > 24.0 and "call" not in run.dispatcher.events:
+                assert run.sits("ben") and not run.sits("ada")
+                run.let_happen("call")
+        assert run.over and len(run.crowd) == 0
+        assert all(height < 0.65 for height in lowest.values())  # hips of who stands are at 0.98 m
+        seats = sorted(round(float(place[0])) for place in rests.values())
+        assert seats == [11, 12] and all(7.0 < place[1] < 7.5 for place in rests.values())
+        spans = {event.name: event.span for event in told if event.span.label == "sit bench"}
+        assert (spans["ada"].outcome, spans["ben"].outcome) == (DONE, GIVEN_UP)
+        gone = next(event.time for event in told if event.name == "ben" and event.span.label == "leave door")
+        assert gone < 60.0
+        take = run.crowd.take()
+        report = audit_take(take, run.scene.world)
+        assert report.ok, str(report)
+        assert "sit" in take.behaviors
+
+
+def test_who_cannot_sit_says_so_and_goes_on() -> None:
+    horse = {"name": "ada", "start": [6, 4], "library": "horse", "errands": [{"sit": "bench"}, {"go": [9, 4]}]}
+    with LiveErrands(scene_from_dict({**BENCH, "characters": [horse], "rules": []}), seed=3) as run:
+        told = played(run, 5.0)
+        assert told[0].span.outcome == NOT_DONE and "cannot sit" in told[0].span.reason
+
+
+def test_a_place_that_is_moved_is_found_and_sources_come_and_go() -> None:
+    first = scene_from_dict(SHOP)
+    moved = {**SHOP, "places": {**SHOP["places"], "counter": {"line": [[5, 7], [5, 3]], "service": [1.5, 3]}}}
+    more = {"name": "late", "area": [9, 2, 12, 5], "times": [0, 1], "errands": [{"leave": "door"}]}
+    with LiveErrands(first, seed=2) as run:
+        played(run, 4.0)
+        run.change(scene_from_dict({**moved, "sources": [*SHOP["sources"], more]}))
+        assert all(abs(order.goal[0] - 5.0) < 1e-6 for name, order in run._walks.items() if name.startswith("guests"))
+        played(run, 5.5)
+        assert "late-001" in run.came and "late-002" in run.came
+        run.change(scene_from_dict({**moved, "characters": []}))
+        assert "ada" not in run.crowd and "late-001" in run.crowd
+        with pytest.raises(LiveError, match="with other rules"):
+            run.change(scene_from_dict({**SHOP, "rules": [*SHOP["rules"], {"event": "noon", "at": 90.0}]}))
+        with pytest.raises(LiveError, match="nobody called 'adda' does errands here"):
+            run.interrupt("adda")
+        played(run, 120.0)
+        assert run.over and len(run.crowd) == 0

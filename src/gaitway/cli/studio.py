@@ -26,7 +26,7 @@ def studio(
 ) -> None:
     """Direct a crowd in a browser: drag obstacles, send people, drive one of them; Ctrl-C ends it."""
     from gaitway.scene import library_ref, load_scene, with_library
-    from gaitway.studio.serving import LOOPBACK, Studio, playable
+    from gaitway.studio.serving import LOOPBACK, Studio
 
     loaded = load_scene(scene, seed=scene_seed)
     if scene_seed is not None and not loaded.drawn:
@@ -42,7 +42,7 @@ def studio(
             highlight=False,
             soft_wrap=True,
         )
-    made = Studio(playable(loaded), host=host, port=port, folder=folder, record=record)
+    made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     try:
         if made.port != port:
             say(f"port {port} is in use; this is {made.port}")

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 import shapely.affinity
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import PlanError, SittingError
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
@@ -98,6 +98,7 @@ class Doer:
 
     name: str
     errands: tuple[Errand, ...]
+    """All that the person was last told to do."""
     pose: Pose
     """Where the person stands, or stood before the last walk."""
     time: float
@@ -116,6 +117,10 @@ class Doer:
     """Who walks first of the companions, in the errand that is being done."""
     current: tuple[str, float] | None = None
     """What the person is doing now, and since when [s]."""
+    errand: Errand | None = None
+    """The errand that the person is doing now."""
+    todo: list[Errand] = field(default_factory=list)
+    """What comes after it; a `Choose` is not decided yet, and a `Repeat` stands for the times that are left."""
 
 
 def _straight_before(name: str, seat: SeatPlace, side: str) -> Pose:
@@ -170,6 +175,7 @@ class Dispatcher:
         """Errands that are over, and whose they were; whoever tells of them takes them out."""
         self._lines: dict[str, QueueLine] = {}
         self._places: dict[Place, Place] = {}
+        self._renewed: dict[str, Place] = {}
         self._seats: dict[tuple[str, int], str] = {}
         self._met: dict[tuple[str, tuple[str, ...]], set[str]] = {}
         self._gathered: dict[tuple[str, tuple[int, int]], set[str]] = {}
@@ -181,7 +187,9 @@ class Dispatcher:
     ) -> None:  # fmt: skip
         """Let somebody begin with errands, at a pose, from a time on [s], alone or with companions."""
         rng = np.random.default_rng([self.seed, crc32(name.encode()), 23])
-        self.people[name] = Doer(name, tuple(errands), pose, time, radius, rng, companions=companions)
+        self.people[name] = Doer(
+            name, tuple(errands), pose, time, radius, rng, todo=list(errands), companions=companions
+        )
         self.standing.taken[name] = pose[:2]
 
     def next(self, name: str, outcome: Outcome) -> Order:
@@ -210,25 +218,61 @@ class Dispatcher:
 
     def send(self, name: str, errands: Sequence[Errand], time: float) -> None:
         """Give somebody other errands at a time [s]; those that are not done yet are given up."""
+        doer, given_up = self.people[name], self.people[name].current
+        self._break_off(doer, time)
+        if given_up is not None:
+            self._note(doer, Span(*given_up, doer.time, GIVEN_UP, "sent elsewhere"))
+        doer.errands, doer.todo = tuple(errands), list(errands)
+        doer.begun = (doer.begun[0] + 1, 0)
+
+    def interrupt(self, name: str, errands: Sequence[Errand], time: float) -> None:
+        """Let somebody break off at a time [s], do some errands first, and then what was broken off again."""
         doer = self.people[name]
+        broken_off = () if doer.errand is None else (doer.errand,)
+        doer.begun = (doer.begun[0], doer.begun[1] - len(broken_off))  # companions count what is begun
+        self._break_off(doer, time)
+        doer.todo = [*errands, *broken_off, *doer.todo]
+
+    def renew(self, places: Mapping[str, Place], time: float) -> list[str]:
+        """Let places be elsewhere from a time on [s].
+
+        Args:
+            places: the places that have changed, by name.
+            time: when [s].
+
+        Returns:
+            Who begins an errand again that leads to one of these places; a line keeps its order.
+        """
+        concerned = [d for d in self.people.values() if d.errand is not None and _leads(d.errand) in places]
+        order = {name: number for line in self._lines.values() for name, number in line.people.items()}
+        concerned.sort(key=lambda doer: order.get(doer.name, -1))
+        for doer in concerned:
+            self.interrupt(doer.name, (), time)
+        for name in places:
+            self._lines.pop(name, None)
+        self._renewed |= places
+        return [doer.name for doer in concerned]
+
+    def _break_off(self, doer: Doer, time: float) -> None:
+        """Let somebody do nothing any more, and free the place in a line and the seat that this person had."""
         doer.time = max(doer.time, time)
         if doer.doing is not None:
             doer.doing.close()
         for line in self._lines.values():
-            if name in line.people:
+            if doer.name in line.people:
                 self._out_of_line(doer, line)
-        self._seats = {seat: who for seat, who in self._seats.items() if who != name}
-        if doer.current is not None:
-            self._note(doer, Span(*doer.current, doer.time, GIVEN_UP, "sent elsewhere"))
-        doer.errands, doer.doing, doer.current, doer.waits = tuple(errands), None, None, False
-        doer.begun = (doer.begun[0] + 1, 0)
+        self._seats = {seat: who for seat, who in self._seats.items() if who != doer.name}
+        for here in self._met.values():
+            here.discard(doer.name)
+        doer.doing, doer.current, doer.errand, doer.waits = None, None, None, False
 
     def again(self, name: str) -> None:
         """Let somebody begin the errands anew who could not carry out the first order."""
         doer = self.people[name]
         if doer.doing is not None:
             doer.doing.close()
-        doer.doing, doer.current, doer.waits = None, None, False
+        doer.doing, doer.current, doer.errand, doer.waits = None, None, None, False
+        doer.todo, doer.begun = list(doer.errands), (doer.begun[0], 0)
 
     def lines(self) -> Mapping[str, QueueLine]:
         """Return the lines that have formed, by the name of the place."""
@@ -237,6 +281,7 @@ class Dispatcher:
     def forget(self, name: str) -> None:
         """Forget somebody who is gone."""
         self.people.pop(name, None)
+        self.standing.taken.pop(name, None)
 
     def _note(self, doer: Doer, span: Span) -> None:
         doer.spans.append(span)
@@ -246,29 +291,32 @@ class Dispatcher:
         self.awoken.append((time, name))
 
     def _life(self, doer: Doer) -> Doing:
-        yield from self._all(doer, doer.errands)
+        while doer.todo:
+            errand = doer.todo.pop(0)
+            if isinstance(errand, Repeat):
+                later = [] if errand.times == 1 else [replace(errand, times=errand.times - 1)]
+                doer.todo[:0] = [*errand.errands, *later]
+            elif isinstance(errand, Choose):
+                doer.todo[:0] = self._agreed_on(doer, errand)
+            else:
+                yield from self._done(doer, errand)
         yield Finished()
 
-    def _all(self, doer: Doer, errands: Sequence[Errand]) -> Doing:
-        for errand in errands:
-            if isinstance(errand, Repeat):
-                for _ in range(errand.times):
-                    yield from self._all(doer, errand.errands)
-            elif isinstance(errand, Choose):
-                yield from self._all(doer, self._agreed_on(doer, errand))
-            else:
-                if doer.companions:
-                    yield from self._gather(doer, errand)
-                began = doer.time
-                doer.current = (label(errand), began)
-                reason = yield from self._one(doer, errand)
-                doer.current = None
-                self._note(doer, Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
-                target = target_of(errand)
-                if isinstance(target, Place) and not isinstance(errand, Look) and not reason:
-                    self.visitors.setdefault(target.name, set()).add(doer.name)
-                if isinstance(errand, Leave) and not reason:
-                    yield Gone()
+    def _done(self, doer: Doer, errand: Errand) -> Doing:
+        """Do one errand, and note what came of it."""
+        doer.errand = errand
+        if doer.companions:
+            yield from self._gather(doer, errand)
+        began = doer.time
+        doer.current = (label(errand), began)
+        reason = yield from self._one(doer, errand)
+        doer.current = doer.errand = None
+        self._note(doer, Span(label(errand), began, doer.time, NOT_DONE if reason else DONE, reason))
+        target = target_of(errand)
+        if isinstance(target, Place) and not isinstance(errand, Look) and not reason:
+            self.visitors.setdefault(target.name, set()).add(doer.name)
+        if isinstance(errand, Leave) and not reason:
+            yield Gone()
 
     def _gather(self, doer: Doer, errand: Errand) -> Doing:
         """Wait until all companions are about to begin the same errand; the first of them then sets off first."""
@@ -474,7 +522,7 @@ class Dispatcher:
         """Return the line before a place; it is laid out when the first person comes."""
         if place.name not in self._lines:
 
-            def free(points: FloatArray) -> FloatArray:
+            def free(points: FloatArray) -> BoolArray:
                 return np.asarray(self.standing.clearance(points) >= radius)
 
             if place.line:
@@ -584,7 +632,8 @@ class Dispatcher:
         return (queued, away) if by == "queue" else (0.0, away)
 
     def placed(self, place: Place) -> Place:
-        """Return a place in the plane in which people are moved."""
+        """Return a place as it is now, in the plane in which people are moved."""
+        place = self._renewed.get(place.name, place)
         if self.shift is None or place.laid_out:
             return place
         if place not in self._places:
@@ -593,6 +642,12 @@ class Dispatcher:
 
     def _drawn(self, doer: Doer, seconds: Range) -> float:
         return float(doer.rng.uniform(*seconds)) if seconds[1] > seconds[0] else seconds[0]
+
+
+def _leads(errand: Errand) -> str | None:
+    """Return the name of the place that an errand leads to; None if it leads to none."""
+    target = target_of(errand)
+    return target.name if isinstance(target, Place) else None
 
 
 def _always(order: Walk) -> Callable[[], Walk]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 
 _MOST = 400
 """Most places of one line."""
@@ -61,7 +61,7 @@ class QueueLine:
 
 
 def drawn_line(
-    points: Sequence[tuple[float, float]], spacing: float, free: Callable[[FloatArray], FloatArray]
+    points: Sequence[tuple[float, float]], spacing: float, free: Callable[[FloatArray], BoolArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the places of a line that is drawn, and headings; it goes on straight beyond its end as far as it can.
 
@@ -79,7 +79,7 @@ def drawn_line(
 
 
 def own_line(
-    point: tuple[float, float], heading: float, spacing: float, free: Callable[[FloatArray], FloatArray]
+    point: tuple[float, float], heading: float, spacing: float, free: Callable[[FloatArray], BoolArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the places of a line that forms by itself behind a point, and headings; it bends around obstacles.
 
@@ -93,7 +93,7 @@ def own_line(
 
 
 def _grown(
-    places: list[list[float]], back: float, spacing: float, free: Callable[[FloatArray], FloatArray],
+    places: list[list[float]], back: float, spacing: float, free: Callable[[FloatArray], BoolArray],
     bends: Sequence[float], first: float | None = None,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     while len(places) < _MOST:

@@ -44,7 +44,7 @@ class ErrandRun(ABC):
     def __init__(self, scene: Scene, seed: int) -> None:
         self.scene, self.seed = scene, seed
         self.end = LONGEST if scene.end is None else scene.end
-        self.coming = {arrival.name: arrival for arrival in arrivals(scene.sources, seed, self.end)}
+        self.coming: dict[str, Arrival] = {}
         """Everybody who comes out of a source, by name."""
         self.last = 0.0
         """Time at which somebody was last asked for an order [s]."""
@@ -54,8 +54,9 @@ class ErrandRun(ABC):
         self._outcomes: dict[str, Outcome] = {}
         self._happened: set[int] = set()
         self._sent: list[Rule] = []
-        for arrival in self.coming.values():
-            self.push(arrival.time, arrival.name)
+        self._opened: dict[str, float] = {}
+        self._awaited: set[str] = set()
+        self.open_sources(0.0)
         for number, rule in enumerate(scene.rules):
             if rule.at is not None:
                 self._push_rule(rule.at, number)
@@ -93,7 +94,8 @@ class ErrandRun(ABC):
                 if self.present() or any(arrival.time >= time for arrival in self.coming.values()):
                     self.happen(self.scene.rules[turn], time)
             elif name not in self._turn:
-                self._let_in(self.coming[name], time)
+                if name in self.coming:
+                    self._let_in(self.coming[name], time)
             elif turn == self._turn[name]:
                 self.last = max(self.last, time)
                 self._turn[name] += 1
@@ -102,11 +104,33 @@ class ErrandRun(ABC):
             self._wake()
             self._check_reached(time)
 
+    def open_sources(self, time: float) -> None:
+        """Let people come out of the sources of the scene.
+
+        A source that is new begins at this time [s], and its own times count from then. Who was to come out of a source
+        that is gone comes no more.
+        """
+        for source in self.scene.sources:
+            self._opened.setdefault(source.name, time)
+        later = [
+            replace(arrival, time=arrival.time + self._opened[arrival.source.name])
+            for arrival in arrivals(self.scene.sources, self.seed, self.end)
+        ]
+        self.coming = {
+            arrival.name: arrival
+            for arrival in later
+            if arrival.time <= self.end and (arrival.name in self.coming or arrival.time >= time)
+        }
+        for arrival in self.coming.values():
+            if arrival.name not in self._awaited:
+                self._awaited.add(arrival.name)
+                self.push(arrival.time, arrival.name)
+
     def enter(self, character: Character, pose: Pose, time: float) -> None:
         """Let somebody begin with errands at a time [s]."""
         errands = character.errands or (_goal_errand(character),)
         self.dispatcher.enter(character.name, errands, pose, time, character.radius, character.companions)
-        self._turn[character.name] = 0
+        self._turn[character.name] = self._turn.get(character.name, -1) + 1
         self.finish(character.name, Outcome(time, pose))
 
     def finish(self, name: str, outcome: Outcome) -> None:

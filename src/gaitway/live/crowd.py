@@ -36,6 +36,7 @@ from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing.saving import LiveState, read_state, write_state
 from gaitway.live.record import MINUTES, LiveRecord
 from gaitway.live.roster import Roster, Who
+from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import PlanOptions
@@ -325,6 +326,20 @@ class LiveCrowd:
         for character in ids:
             x, y, tolerance = self._held.pop(character)
             self._aim([character], np.array([[x, y]]), tolerance)
+
+    def perform(self, who: int | str, clip: Clip, end: npt.ArrayLike) -> bool:
+        """Show a motion of who stands, from now on, who stands where it ends; return whether there is room there.
+
+        Args:
+            who: the character.
+            clip: the motion in the world; it begins where the character stands.
+            end: where it ends: x, y [m], heading [rad].
+        """
+        return self._prepared_engine().perform(int(self._places(who)[0]), clip, np.array(end, dtype=np.float64))
+
+    def perform_on(self, who: int | str, clip: Clip) -> None:
+        """Go on with a motion that was the same so far."""
+        self._prepared_engine().motions.change(int(self._places(who)[0]), clip)
 
     def on_floor(self, x: float, y: float, floor: str | None = None) -> tuple[float, ...]:
         """Return a place with the height of a named floor (None: the ground), as `add` and `send` take it."""
@@ -780,7 +795,6 @@ class LiveCrowd:
             self._log.look(self._libraries.engine, self._held)
 
     def _check_inside(self, points: FloatArray) -> None:
-        outside = (clipped(points, self.world) != points).any(axis=1)
-        if outside.any():
+        if (outside := (clipped(points, self.world) != points).any(axis=1)).any():
             x, y = points[outside][0].tolist()
             raise LiveError(f"({x:g}, {y:g}) is out of bounds {self.world.bounds}")

@@ -19,7 +19,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core import rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
@@ -33,10 +32,9 @@ from gaitway.live.mixing.kinds import EngineParts
 from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
-from gaitway.live.planning.planner import LivePlanner, Spent
+from gaitway.live.planning.planner import LibraryPart, LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
-from gaitway.live.playing._playing_kernels import LiveArrays
 from gaitway.live.playing._restore_kernels import rebuild
 from gaitway.live.playing.arrays import (
     LEAST_TALLY,
@@ -44,6 +42,7 @@ from gaitway.live.playing.arrays import (
     LiveLibrary,
     body_extent,
     crowd_extent,
+    grouped,
     joined_bodies,
     joined_live,
     library_of,
@@ -53,15 +52,16 @@ from gaitway.live.playing.arrays import (
     no_live,
     roomier,
 )
-from gaitway.live.playing.bodies import LiveFrames, body_arrays, rest_actions
+from gaitway.live.playing.bodies import LiveFrames, body_arrays, headings_of, same_clips
 from gaitway.live.playing.gaze import LiveGaze, LiveLayers
 from gaitway.live.playing.joins import LiveJoins
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
+from gaitway.live.playing.shown_motions import ShownMotions
+from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.similar_clips import SimilarClips
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.tree.forest import Forest
 from gaitway.world.levels.floors import Floors
@@ -73,27 +73,6 @@ LONGEST_STEP = 600.0
 """Longest time that one call goes on by [s]; nothing can end a call before its time is up."""
 _LONGEST_PART = 0.5
 """Longest step of time that is taken at once; longer steps are taken in parts [s]."""
-
-
-class _LibraryPart:
-    """The parts of the engine for one library.
-
-    Attributes:
-        library: the library and its place in the crowd.
-        planner: plans for its characters.
-        resting: action that its characters first stand with, by its number in the library.
-        ways_to_rest: actions of the crowd that are identical to it; (N,).
-        options: numbers for kernels, see `LiveArrays.options`.
-        live: the arrays of the crowd with these options, for kernels.
-    """
-
-    def __init__(self, library: LiveLibrary, planner: LivePlanner, options: FloatArray) -> None:
-        prepared = library.prepared
-        self.library, self.planner, self.options = library, planner, options
-        self.resting = int(rest_actions(prepared)[0])
-        self.ways_to_rest = SimilarClips.of(prepared.table).of_action(self.resting) + library.first_action
-        self.shortest = float(library.body.durations[planner.used].min())
-        self.live: ArrayHandle[LiveArrays]
 
 
 class LiveEngine:
@@ -109,6 +88,7 @@ class LiveEngine:
         libraries: the libraries, by number.
         mixture: people who follow local dynamics; None where all are on clips.
         climbing: ways over floors; None in a place with one floor.
+        motions: what is shown of some who stand, in place of their standing.
     """
 
     def __init__(
@@ -139,7 +119,7 @@ class LiveEngine:
         self.options = options or LiveOptions()
         self.time = self.start_time = float(start_time)
         self.libraries: list[LiveLibrary] = []
-        self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[_LibraryPart]()
+        self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[LibraryPart]()
         self._live, self._crowd = no_live(prepared), no_crowd(np.zeros(3))
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
@@ -153,6 +133,7 @@ class LiveEngine:
         self._gaze = LiveGaze(self.options.upper_body, seed)
         mode = self.options.dynamics
         self.mixture = None if mode == "clips" else LiveMixture(mode, seed % SEEDS)
+        self.motions, self.kept_since = ShownMotions(), -np.inf
         self.climbing = None if floors is None else LiveClimbing(floors, self.options.radius)
         self.add_library(prepared, forest, links)
 
@@ -172,7 +153,7 @@ class LiveEngine:
         """
         self.settle()
         world = self.world if self._parts else prepared.fields.world
-        shared = next((lib.frames for lib in self.libraries if _same_clips(lib.prepared, prepared)), None)
+        shared = next((lib.frames for lib in self.libraries if same_clips(lib.prepared, prepared)), None)
         body = body_arrays(prepared, self.options.radius)
         library = LiveLibrary(prepared, shared or LiveFrames(prepared), body, self.libraries)
         self._crowd.actions[self._crowd.actions >= library.first_action] += len(prepared.table)  # flights come last
@@ -186,7 +167,7 @@ class LiveEngine:
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
         library.extent = body_extent(body, used, still)
         self.libraries.append(library)
-        part = _LibraryPart(library, planner, live_options(prepared, self.options, self._seed))
+        part = LibraryPart(library, planner, live_options(prepared, self.options, self._seed))
         self._parts.append(part)
         if self.climbing is not None:
             self.climbing.add_library(self.libraries, links, planner)
@@ -300,10 +281,35 @@ class LiveEngine:
         rows[:, kernels.LOG_WHO], rows[:, kernels.LOG_LIFE] = who, self._crowd.counts[who, kernels.LIFE]
         rows[:, kernels.LOG_TIME] = self.time
         kernels.take_away(self._crowd_handle, read_only(who))
+        self.motions.stop(who)
         if self.mixture is not None:
             self.mixture.remove(who)
         for watcher in self._watchers:
             watcher(rows)
+
+    def perform(self, character: int, clip: Clip, end: FloatArray) -> bool:
+        """Show a motion of a character who stands, from now on, and let it stand where the motion ends.
+
+        Args:
+            character: number of the character.
+            clip: the motion in the world.
+            end: where the character stands from now on for all others: x, y [m], heading [rad]; (3,).
+
+        Returns whether there is room, and the character stands; otherwise nothing has changed.
+        """
+        self.settle()
+        who = self._checked([character])
+        part, ((root,), (turns,)) = self._parts[int(self.library_numbers(who)[0])], self._clip_poses(who)
+        there = kernels.shift(
+            self._body, self._crowd_handle, part.live, part.planner.actions, part.planner.fields.handle, int(who[0]),
+            read_only(end), self.time, int(part.ways_to_rest[0]),
+        )  # fmt: skip
+        if there:
+            self._drain()
+            self.motions.put(
+                character, int(self._crowd.counts[character, kernels.LIFE]), self.time, clip, (root, turns)
+            )
+        return bool(there)
 
     def set_goals(
         self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | FloatArray | None = None
@@ -358,6 +364,7 @@ class LiveEngine:
                 self.mixture.step(self._mixed_parts(), dt / parts, self._clip_roots, self._clip_poses, self._play)
             self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts)
             self._drain()
+            self.motions.step(self.time, self.kept_since, self._clip_poses)
             if self._lookers:
                 who = self.characters
                 turns = self._looks(who)
@@ -387,7 +394,10 @@ class LiveEngine:
                 roots, turns = positions[rows], np.empty((len(rows), len(frames.skeleton), 4))
                 shown = self.mixture.overlay(who[rows], group, roots, turns, None, np.empty(0, np.int64))
                 positions[rows[shown]] = roots[shown]
-                headings[rows[shown]] = _headings(turns[shown, 0], frames.skeleton.forward)
+                headings[rows[shown]] = headings_of(turns[shown, 0], frames.skeleton.forward)
+        for row in self.motions.rows(who).tolist():
+            positions[row], turns = (part[0] for part in self._moved(who[row : row + 1]))
+            headings[row] = headings_of(turns[:1], self.skeleton_of(who[row : row + 1]).forward)[0]
         return positions, headings
 
     def _clip_roots(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -399,7 +409,7 @@ class LiveEngine:
             if len(rows):
                 places, turns = library.frames.roots(who[rows], self._live.table, self.time, self.world)
                 positions[rows] = places
-                headings[rows] = _headings(turns, library.frames.skeleton.forward)
+                headings[rows] = headings_of(turns, library.frames.skeleton.forward)
         return positions, headings
 
     def poses(self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None) -> Poses:
@@ -422,6 +432,8 @@ class LiveEngine:
         if self.mixture is not None:
             for group, (_, rows) in self._mixed_groups(who):
                 self._overlay(who, group, rows, first, second)
+        if len(rows := self.motions.rows(who)):
+            first[rows], second[rows] = self._moved(who[rows])
         out_ = Poses(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
@@ -450,7 +462,8 @@ class LiveEngine:
     def _looks(self, who: IntArray) -> FloatArray | None:
         """Return the turns of joints of characters by gaze, as they are shown (N, P, 4); None where nobody looks."""
         looks = self._gaze.turns(who)
-        return looks if looks is None or self.mixture is None else self.mixture.calmed(who, looks)
+        looks = looks if looks is None or self.mixture is None else self.mixture.calmed(who, looks)
+        return self.motions.calmed(who, self.time, looks)
 
     def _clip_poses(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return root positions and local rotations of characters of one skeleton as their clips have them."""
@@ -460,6 +473,11 @@ class LiveEngine:
             some = frames.poses(who[rows], self._live.table, self.time, self.world, None, layers)
             roots[rows], turns[rows] = some.root_positions, some.rotations
         return roots, turns
+
+    def _moved(self, who: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return root positions and local rotations of characters of one skeleton who are in motions."""
+        joints = self._gaze.joints(int(self.library_numbers(who[:1])[0]))
+        return self.motions.posed(who, self.time, *self._clip_poses(who), self._looks(who), joints)
 
     def _play(self) -> None:
         """Play the characters up to now."""
@@ -502,6 +520,8 @@ class LiveEngine:
                 roots, turns = np.empty((len(who), 3)), np.empty((len(who), joints, 4))
                 shown = self._overlay(who, group, rows, roots, turns)
                 first[shown], second[shown] = forward_kinematics(frames.skeleton, roots[shown], turns[shown])
+        if len(rows := self.motions.rows(who)):
+            first[rows], second[rows] = forward_kinematics(self.skeleton_of(who), *self._moved(who[rows]))
         out_ = Joints(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
@@ -640,7 +660,7 @@ class LiveEngine:
             checked = self.climbing.checked(self.libraries, arrays, self._joins.bases)
         check_crowd(checked, self.libraries, routes, time)
         self._rng.bit_generator.state = values["rng"]
-        self.time, self.start_time = time, start
+        self.time, self.start_time, self.motions = time, start, ShownMotions()
         self._crowd, self._live = no_crowd(self._crowd.extent), self._live._replace(table=np.zeros((0, 12)))
         self._reserve(places)
         for name in ("steps", "actions", "counts", "numbers", "until"):
@@ -717,22 +737,14 @@ class LiveEngine:
         if len(self.libraries) == 1 or len(characters) == 0:
             return self.libraries[0].frames.skeleton
         numbers = np.unique(self.library_numbers(characters)).tolist()
-        skeletons = [self.libraries[number].frames.skeleton for number in numbers]
+        skeletons: list[Skeleton] = [self.libraries[number].frames.skeleton for number in numbers]
         if any(skeleton != skeletons[0] for skeleton in skeletons):
             raise TreeError("characters of several libraries have no skeleton in common; ask for one library at a time")
-        shared: Skeleton = skeletons[0]
-        return shared
+        return skeletons[0]
 
     def _groups(self, who: IntArray) -> list[tuple[LiveFrames, IntArray]]:
         """Return the frames that characters play, and the rows of the characters that play them."""
-        if len(self.libraries) == 1:
-            return [(self.libraries[0].frames, np.arange(len(who)))]
-        groups: dict[int, tuple[LiveFrames, list[IntArray]]] = {}
-        numbers = self.library_numbers(who)
-        for number in np.unique(numbers).tolist():
-            frames = self.libraries[number].frames
-            groups.setdefault(id(frames), (frames, []))[1].append(np.flatnonzero(numbers == number))
-        return [(frames, np.sort(np.concatenate(rows))) for frames, rows in groups.values()]
+        return grouped(self.libraries, self.library_numbers(who))
 
     def _drain(self) -> None:
         """Tell watchers of the steps that began."""
@@ -785,15 +797,3 @@ class LiveEngine:
         for part in self._parts:
             part.live = ArrayHandle(self._live._replace(options=part.options))
         kernels.relink(self._body, self._crowd_handle)
-
-
-def _same_clips(some: PreparedLibrary, other: PreparedLibrary) -> bool:
-    """Return whether two prepared libraries play the same frames: they differ in the costs of actions alone."""
-    return some.library is other.library and some.table.clips == other.table.clips
-
-
-def _headings(turns: FloatArray, forward: FloatArray) -> FloatArray:
-    """Return the directions [rad] that roots face with some rotations (N, 4); (N,)."""
-    ahead = rotations.rotate(turns, forward)
-    out: FloatArray = np.arctan2(ahead[:, 1], ahead[:, 0])
-    return out

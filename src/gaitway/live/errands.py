@@ -6,14 +6,16 @@ The same dispatcher as in plans says who does what next (`gaitway.errands`); the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gaitway.core.errors import LiveError
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.dispatcher import Dispatcher, Span
@@ -21,13 +23,16 @@ from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
+from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.events import Arrived, LiveEvent, Stuck
 from gaitway.live.libraries import neutral
 from gaitway.live.options import LiveOptions
-from gaitway.scene.characters import Character
-from gaitway.scene.errands import Errand
+from gaitway.live.seated import MANNERS, SHORTEST, Sitter, nearest_side, seat_of
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.sitting import standing_place
 from gaitway.space.prepared import planning_context
 from gaitway.world.levels.floors import has_levels
 
@@ -37,6 +42,10 @@ _FAR = 0.8
 """Distance from the goal beyond that at which somebody who comes no nearer has not arrived [m]."""
 _STUCK = 18.0
 """Time after which somebody who comes no nearer to a goal gives it up [s]."""
+_STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
+"""How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
+_AGAIN, _PATIENT = 0.5, 10.0
+"""Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -80,20 +89,25 @@ class LiveErrands(ErrandRun):
                 "the scene has several floors, on which live people do no errands yet; plan it: gaitway plan"
             )
         super().__init__(scene, seed)
-        people = [*scene.characters, *strangers(self.coming.values())]
-        if not people:
+        if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
-        fields = planning_context(scene.world).prepared(people[0]).fields
-        self.dispatcher = Dispatcher(fields.clearance, seed, next_stop=partial(next_stop, scene.world))
+        self._bodies: dict[LibraryRef, Library] = {}
+        self.dispatcher = Dispatcher(self._clearance(), seed, before_seat=self._before_seat, next_stop=self._next_stop)
         self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
         self.refused: dict[str, str] = {}
         """Who could not come in, by name, and why."""
-        self._libraries = {
-            ref: self.crowd.add_library(ref) for ref in dict.fromkeys(neutral(c.library) for c in people)
-        }
+        self._libraries: dict[LibraryRef, str] = {}
+        self._add_libraries()
         self._walks: dict[str, Walk] = {}
         self._through: set[str] = set()
         self._events: list[LiveEvent | ErrandDone] = []
+        self._characters: dict[str, Character] = {}
+        self._sitters: dict[str, Sitter] = {}
+        self._tries: dict[str, tuple[SitDown, float, float]] = {}
+        """Who waits for room before a seat: the order, since when, and when to try again [s]."""
+        self._ends: dict[str, float] = {}
+        self._sends: dict[str, Go] = {}
+        self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
         self._later = list(scene.characters)
         self._appear()
 
@@ -135,6 +149,9 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
+        for name, (order, _, again) in list(self._tries.items()):
+            if again <= self.time:
+                self._sit_down(name, order, self.time)
         self.go_on(min(self.time, self.end))
         self._tell()
         self.crowd.step(dt)
@@ -163,6 +180,98 @@ class LiveErrands(ErrandRun):
             if rule.event == event:
                 self.happen(rule, self.time)
 
+    def change(self, scene: Scene) -> None:
+        """Go on in a scene that was edited: other obstacles, places, sources and characters, with the same rules.
+
+        Who is on the way to a place that is elsewhere now goes there. New characters and sources begin now. Characters
+        that are gone from the scene are taken out; people of a source that is gone stay until they leave.
+
+        Raises:
+            LiveError: if the new scene has several floors or other rules.
+        """
+        before, now = self.scene, self.time
+        if has_levels(scene.world) or [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
+            raise LiveError("a scene with several floors, or with other rules, is another one; begin anew")
+        self.scene = scene
+        if scene.world is not before.world:
+            self.crowd.set_world(scene.world)
+            self.dispatcher.standing.clearance = self._clearance()
+        self.open_sources(now)
+        self._add_libraries()
+        known, wanted = {c.name for c in before.characters}, {c.name for c in scene.characters}
+        for name in sorted(known - wanted):
+            if name in self.dispatcher.people:
+                self.take_out(name)
+            self._away.pop(name, None)
+            self.refused.pop(name, None)
+        self._later = [c for c in self._later if c.name in wanted] + [
+            c for c in scene.characters if c.name not in known
+        ]
+        moved = {name: place for name, place in scene.places.items() if not _same(before.places.get(name), place)}
+        for name in self.dispatcher.renew(moved, now):
+            self._begin_again(name)
+
+    def send(self, name: str, place: Place) -> None:
+        """Send somebody to a place first, who goes on with the errands then; the one that is broken off is done anew.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._drop_sent(name)
+        self._sends[name] = Go(place)
+        self.dispatcher.people[name].todo.insert(0, self._sends[name])
+        self._begin_again(name)
+
+    def recall(self, name: str) -> None:
+        """Let somebody forget where `send` sent that person, and go on with the errands.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._drop_sent(name)
+        self._begin_again(name)
+
+    def interrupt(self, name: str) -> None:
+        """Let somebody break off an errand and do nothing until `send` or `recall`.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        self._stop(name)
+
+    def take_out(self, name: str) -> None:
+        """Take somebody out of the crowd, as if gone; `put_back` undoes it.
+
+        Raises:
+            LiveError: if nobody of that name does errands.
+        """
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
+        self._stop(name)
+        self._sends.pop(name, None)
+        self._sitters.pop(name, None)
+        self._ends.pop(name, None)
+        self._through.discard(name)
+        self.crowd.remove(name)
+        self.dispatcher.forget(name)
+
+    def is_away(self, name: str) -> bool:
+        """Return whether somebody was taken out and can be put back."""
+        return name in self._away
+
+    def put_back(self, name: str, pose: Pose) -> bool:
+        """Put somebody back who was taken out, with the errands that were left; return whether there is room there."""
+        character, todo = self._away[name]
+        if not self._put_in(replace(character, start=pose, errands=todo), self.time):
+            return False
+        del self._away[name]
+        if not todo:
+            self.dispatcher.people[name].todo.clear()
+        return True
+
     def carry_out(self, name: str, order: Order, time: float) -> None:
         """Begin to carry out an order."""
         here = self._pose(name)
@@ -171,13 +280,18 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here))
             case Walk(goal):
                 self._walks[name] = order
+                goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
                 self.crowd.send(name, goal, tolerance=_EXACTLY if order.exact else _NEAR)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
-            case SitDown(_, seconds):  # who lives does not sit yet, and stands there for as long
-                self.finish(name, Outcome(time + seconds, here))
+            case SitDown():
+                self._sit_down(name, order, time)
             case Gone():
                 self.crowd.remove(name)
+                self._characters.pop(name)
+                self._sends.pop(name, None)
+                self._sitters.pop(name, None)
+                self._ends.pop(name, None)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
@@ -203,7 +317,8 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
-        self.finish(name, Outcome(reacts, self._pose(name)))
+        self._tries.pop(name, None)
+        self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
     def _appear(self) -> None:
         """Put those in whose time has come; who finds no room is refused."""
@@ -218,8 +333,115 @@ class LiveErrands(ErrandRun):
         start, speed = character.start, character.speed
         if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
             return False
+        self._characters[character.name] = character
         self.enter(character, start, time)
         return True
+
+    def _stop(self, name: str) -> None:
+        """Let no order of somebody be due or going on."""
+        self.forget(name)
+        self._tries.pop(name, None)
+        self._walks.pop(name, None)
+
+    def _begin_again(self, name: str) -> None:
+        """Let somebody be asked for an order now."""
+        self._stop(name)
+        self._through.discard(name)
+        self.finish(name, Outcome(self._stands(name, self.time), self._pose(name)))
+
+    def sits(self, name: str) -> bool:
+        """Return whether somebody sits, sits down or gets up now."""
+        sitter = self._sitters.get(name)
+        return sitter is not None and self.time < self._ends[name]
+
+    def _sit_down(self, name: str, order: SitDown, time: float) -> None:
+        """Let somebody who stands near a seat step before it, sit down, sit and get up; who has no room waits."""
+        body, (x, y, here) = self._body(name), self.crowd.plan(name).steps[0].pose
+        floor = float(self.scene.world.ground(np.array(order.seat.pose[:2])))
+        seat = seat_of(order.seat, floor)
+        stool, rng = standing_place(body, seat), self.dispatcher.people[name].rng
+        there = (*self._before(name, (float(stool[0]), float(stool[1])), (seat.yaw, _STEP)), seat.yaw)
+        drawn, manner = int(rng.integers(2**31)), MANNERS[int(rng.integers(len(MANNERS)))]
+        sitter = Sitter(
+            order, body, (x, y, here), there, nearest_side(body, seat, (x, y, here)), max(order.seconds, SHORTEST),
+            manner, drawn, self.time, floor,
+        )  # fmt: skip
+        try:
+            clip = sitter.motion()
+        except SittingError as problem:
+            self.finish(name, Outcome(time, self._pose(name), str(problem)))
+            return
+        if not self.crowd.perform(name, clip, there):
+            since = self._tries.get(name, (order, self.time, 0.0))[1]
+            if self.time - since > _PATIENT:
+                self._tries.pop(name, None)
+                self.finish(name, Outcome(self.time, self._pose(name), "there is no room before the seat"))
+            else:
+                self._tries[name] = (order, since, self.time + _AGAIN)
+            return
+        self._tries.pop(name, None)
+        self._sitters[name], self._ends[name] = sitter, self.time + clip.duration
+        self.finish(name, Outcome(self._ends[name], there))
+
+    def _stands(self, name: str, time: float) -> float:
+        """Return when somebody who is called at a time [s] stands: who sits gets up as soon as possible."""
+        if not self.sits(name):
+            return time
+        sitter = self._sitters[name].called(time)
+        if sitter is not self._sitters[name] and sitter.until != self._sitters[name].until:
+            clip = sitter.motion()
+            self.crowd.perform_on(name, clip)
+            self._sitters[name] = sitter
+            self._ends[name] = sitter.start + clip.duration
+        return max(self._ends[name], time)
+
+    def _before(self, name: str, stool: tuple[float, float], ahead: tuple[float, float]) -> tuple[float, float]:
+        """Return a place before a seat at which somebody has room [m], at least as far ahead of it as is told."""
+        way, least = ahead
+        far = least + np.arange(0.0, _FARTHEST_AHEAD, 0.05)
+        points = np.array(stool) + far[:, None] * np.array([math.cos(way), math.sin(way)])
+        free = self.dispatcher.standing.clearance(points) >= self._characters[name].radius + _ROOM
+        x, y = points[int(np.argmax(free))].tolist()
+        return x, y
+
+    def _next_stop(self, name: str, time: float) -> float | None:
+        return next_stop(self.scene.world, name, time)
+
+    def _before_seat(self, name: str, seat: SeatPlace, side: str) -> Pose:
+        x, y, heading = standing_place(self._body(name), seat_of(seat), side).tolist()
+        return x, y, heading
+
+    def _body(self, name: str) -> Library:
+        """Return the library of somebody."""
+        ref = neutral(self._characters[name].library)
+        if ref not in self._bodies:
+            self._bodies[ref] = ref.load()
+        return self._bodies[ref]
+
+    def _drop_sent(self, name: str) -> None:
+        """Let somebody break off an errand, and forget where that person was sent."""
+        self._check(name)
+        self.dispatcher.interrupt(name, (), self.time)
+        doer, sent = self.dispatcher.people[name], self._sends.pop(name, None)
+        doer.todo = [errand for errand in doer.todo if errand is not sent]
+
+    def _check(self, name: str) -> None:
+        if name not in self.dispatcher.people:
+            near = nearest(name, list(self.dispatcher.people))
+            raise LiveError(f"nobody called '{name}' does errands here" + (f"; did you mean '{near}'?" if near else ""))
+
+    def _everybody(self) -> list[Character]:
+        """Return all who are there or will come."""
+        return [*self.scene.characters, *strangers(self.coming.values())]
+
+    def _add_libraries(self) -> None:
+        for ref in dict.fromkeys(neutral(character.library) for character in self._everybody()):
+            if ref not in self._libraries:
+                self._libraries[ref] = self.crowd.add_library(ref)
+
+    def _clearance(self) -> Callable[[FloatArray], FloatArray]:
+        """Return what tells the distance of points to the nearest obstacle."""
+        return planning_context(self.scene.world).prepared(self._everybody()[0]).fields.clearance
 
     def _pose(self, name: str) -> Pose:
         (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
@@ -243,3 +465,8 @@ class LiveErrands(ErrandRun):
         """Tell of errands that are over."""
         self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
         self.dispatcher.over.clear()
+
+
+def _same(before: Place | None, place: Place) -> bool:
+    """Return whether a place is where it was before."""
+    return before is not None and all(getattr(before, f.name) == getattr(place, f.name) for f in fields(Place))

@@ -160,6 +160,7 @@ class LiveRecord:
         self._chunks.append(rows)
         longest = max(float(library.body.durations.max()) for library in self._crowd.libraries)
         old = self._crowd.time - self._seconds - longest
+        self._crowd.kept_since = old
         if self._crowd.climbing is not None:
             self._crowd.climbing.kept_since = old - longest
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
@@ -190,11 +191,14 @@ class LiveRecord:
         return _Played(flight.order.library, part.clip, part.speed, prepared.actions.names[part.action])
 
     def _dense(self, begin: float, fps: float) -> dict[tuple[int, int], list[tuple[float, Clip]]]:
-        """Return what was shown of characters in a throng from a time on [s], as clips by number and life."""
-        mixture = self._crowd.mixture
+        """Return what was shown of characters in place of their steps from a time on [s], as clips by number and life.
+
+        These are poses of who was in a throng, and motions of who stood, such as sitting.
+        """
+        mixture, motions = self._crowd.mixture, self._crowd.motions.clips(self._crowd.time)
         if mixture is None or mixture.record is None:
-            return {}
-        return mixture.record.clips(mixture.skeletons, fps, begin)
+            return motions
+        return {**mixture.record.clips(mixture.skeletons, fps, begin), **motions}
 
     def _track(
         self, rows: FloatArray, begin: float, end: float, shown: Sequence[tuple[float, Clip]] = ()
@@ -235,10 +239,15 @@ class LiveRecord:
             poses=np.array([poses[p.step] if p.step >= 0 else np.zeros(3) for p in pieces]),
             heights=np.array([back[p.step, 2] if p.step >= 0 else 0.0 for p in pieces]),
             blends=np.zeros(len(pieces)),
-            behaviors=tuple(played[p.step].behavior if p.step >= 0 else THRONG for p in pieces),
+            behaviors=tuple(played[p.step].behavior if p.step >= 0 else _behavior(shown[p.shown][1]) for p in pieces),
             end=stop - begin,
             radius=self._crowd.options.radius if all(own) else None,
         )  # fmt: skip
+
+
+def _behavior(clip: Clip) -> str:
+    """Return the behaviour of who was shown in place of steps: that of a motion, or else the throng."""
+    return clip.labels[0] if clip.labels else THRONG
 
 
 class _Played(NamedTuple):

@@ -145,7 +145,7 @@ def _table_time(value: Any) -> Any:
     form = "a time in seconds, or [time, number of people], such as [60, 20]"
     time, number = value if isinstance(value, tuple) and len(value) == 2 else (value, 1)
     check_number(time, 0.0, LATEST, form)
-    if isinstance(number, bool) or not isinstance(number, int):
+    if isinstance(number, bool) or not isinstance(number, int | float) or not float(number).is_integer():
         raise wrong("has a number of people that is not whole", form)
     check_number(number, 1, MAX_CHARACTERS, form)
     return (float(time), float(number))

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 
 from gaitway.core.errors import StudioError
 from gaitway.scene.area_models import AreaItem
-from gaitway.scene.model import SceneModel
+from gaitway.scene.errand_models import PlaceItem
+from gaitway.scene.model import SceneModel, SourceItem
 from gaitway.scene.reading.documents import plain_data
-from gaitway.studio.events import AddItem, AddPeople
+from gaitway.studio.events import AddItem, AddPeople, AddSource
 from gaitway.world.levels.floors import Floor, Floors
 
 LISTS = ("obstacles", "specials", "movers")
@@ -97,7 +98,10 @@ def goal_names(model: SceneModel) -> tuple[str, ...]:
 
 def goal_area(model: SceneModel, group: str) -> shapely.Geometry:
     """Return the goal area of a group; for a ring what is near it."""
-    area = _goal_area(model, group)
+    return _geometry(_goal_area(model, group))
+
+
+def _geometry(area: AreaItem) -> shapely.Geometry:
     if area.rectangle is not None:
         return shapely.box(*area.rectangle)
     if area.polygon is not None:
@@ -132,18 +136,86 @@ def move_goal(model: SceneModel, group: str, x: float, y: float) -> SceneModel:
     place = _carrier((middle.x, middle.y, 0.0), (x, y, 0.0))
     number = int(group.partition("/")[2])
     entries = [*data["characters"]]
-    written = entries[number]["goal_area"]
-    area = dict(written) if isinstance(written, Mapping) else {"rectangle": written}
-    if "rectangle" in area:
-        x0, y0, x1, y1 = area["rectangle"]
-        area["rectangle"] = (*place((x0, y0)), *place((x1, y1)))
-    elif "polygon" in area:
-        area["polygon"] = _carried(area["polygon"], place)
-    else:
-        key = "circle" if "circle" in area else "ring"
-        area[key] = {**area[key], "center": place(area[key]["center"])}
-    entries[number] = {**entries[number], "goal_area": area}
+    entries[number] = {**entries[number], "goal_area": _carried_area(entries[number]["goal_area"], place)}
     data["characters"] = entries
+    return _model(data)
+
+
+def place_area(model: SceneModel, place: str) -> shapely.Geometry:
+    """Return where a place is: a point, an area, a line, or the front edges of seats as points."""
+    item = _place(model, place)
+    if item.area is not None:
+        return _geometry(item.area)
+    if item.line is not None:
+        return shapely.LineString(item.line)
+    if item.seats is not None:
+        return shapely.MultiPoint([seat.at[:2] for seat in item.seats])
+    return shapely.Point((item.at or (0.0, 0.0))[:2])
+
+
+def source_area(model: SceneModel, source: str) -> shapely.Geometry:
+    """Return where people of a source come in."""
+    return _geometry(_source(model, source)[1].area)
+
+
+def move_place(model: SceneModel, place: str, x: float, y: float) -> SceneModel:
+    """Return the model with a place elsewhere; x, y [m] is its new middle, see `place_area`."""
+    middle, data = place_area(model, place).centroid, _data(model)
+    carry = _carrier((middle.x, middle.y, 0.0), (x, y, 0.0))
+    entry = data["places"][place]
+    if not isinstance(entry, Mapping):  # a point is written as one
+        entry = (*carry(entry[:2]), *entry[2:])
+    elif "at" in entry:
+        entry = {**entry, "at": (*carry(entry["at"][:2]), *entry["at"][2:])}
+    elif "area" in entry:
+        entry = {**entry, "area": _carried_area(entry["area"], carry)}
+    elif "line" in entry:
+        entry = {**entry, "line": _carried(entry["line"], carry)}
+    else:
+        seats = [{**seat, "at": (*carry(seat["at"][:2]), *seat["at"][2:])} for seat in entry["seats"]]
+        entry = {**entry, "seats": seats}
+    data["places"] = {**data["places"], place: entry}
+    return _model(data)
+
+
+def move_source(model: SceneModel, source: str, x: float, y: float) -> SceneModel:
+    """Return the model with the area of a source elsewhere; x, y [m] is its new middle."""
+    (number, _), data = _source(model, source), _data(model)
+    middle = source_area(model, source).centroid
+    carry = _carrier((middle.x, middle.y, 0.0), (x, y, 0.0))
+    entries = [*data["sources"]]
+    entries[number] = {**entries[number], "area": _carried_area(entries[number]["area"], carry)}
+    data["sources"] = entries
+    return _model(data)
+
+
+def errand_givers(model: SceneModel) -> tuple[str, ...]:
+    """Return the names of all sources, groups and characters that do errands, which a new source may do too."""
+    people = (item.name for item in model.characters or () if item.errands and item.name)
+    return tuple(dict.fromkeys([*(item.name for item in model.sources or ()), *people]))
+
+
+def add_source(model: SceneModel, new: AddSource, name: str) -> SceneModel:
+    """Return the model with one more source, whose people are as those of another one, or of a group."""
+    if new.like not in errand_givers(model):
+        known = ", ".join(errand_givers(model)) or "none"
+        raise StudioError(f"nobody called '{new.like}' does errands that a source could do; there are {known}")
+    data = _data(model)
+    entries = [*data.get("sources", ()), *data.get("characters", ())]
+    like = next(entry for entry in entries if entry.get("name") == new.like)
+    entry: Data = {"name": name, "area": {"circle": {"center": (new.x, new.y), "radius": new.radius}}}
+    entry |= {"rate": new.rate, "count": new.count}
+    entry |= {key: like[key] for key in ("errands", "mix", "library", "plan", "speed") if key in like}
+    if new.floor:
+        entry["floor"] = new.floor
+    data["sources"] = [*data.get("sources", ()), entry]
+    return _model(data)
+
+
+def remove_source(model: SceneModel, source: str) -> SceneModel:
+    """Return the model without a source."""
+    (number, _), data = _source(model, source), _data(model)
+    data["sources"] = [entry for k, entry in enumerate(data["sources"]) if k != number]
     return _model(data)
 
 
@@ -166,6 +238,21 @@ def _goal_area(model: SceneModel, group: str) -> AreaItem:
     area = (model.characters or ())[int(group.partition("/")[2])].goal_area
     assert area is not None
     return area
+
+
+def _place(model: SceneModel, place: str) -> PlaceItem:
+    places = model.places or {}
+    if place not in places:
+        raise StudioError(f"no place '{place}'; there are {', '.join(places) or 'none'}")
+    return places[place]
+
+
+def _source(model: SceneModel, source: str) -> tuple[int, SourceItem]:
+    """Return the number of a source, and what is written of it."""
+    names = [item.name for item in model.sources or ()]
+    if source not in names:
+        raise StudioError(f"no source '{source}'; there are {', '.join(names) or 'none'}")
+    return names.index(source), (model.sources or ())[names.index(source)]
 
 
 def _data(model: SceneModel) -> Data:
@@ -245,6 +332,20 @@ def _carrier(
         return round(new[0] + c * u - s * v, 4), round(new[1] + s * u + c * v, 4)
 
     return place
+
+
+def _carried_area(written: Any, place: Callable[[tuple[float, float]], tuple[float, float]]) -> Data:
+    """Return an area of a scene file elsewhere."""
+    area = dict(written) if isinstance(written, Mapping) else {"rectangle": written}
+    if "rectangle" in area:
+        x0, y0, x1, y1 = area["rectangle"]
+        area["rectangle"] = (*place((x0, y0)), *place((x1, y1)))
+    elif "polygon" in area:
+        area["polygon"] = _carried(area["polygon"], place)
+    else:
+        key = "circle" if "circle" in area else "ring"
+        area[key] = {**area[key], "center": place(area[key]["center"])}
+    return area
 
 
 def _carried(points: Any, place: Callable[[tuple[float, float]], tuple[float, float]]) -> list[Any]:

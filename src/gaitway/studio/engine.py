@@ -17,6 +17,7 @@ from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
+from gaitway.studio.errand_play import live_play
 from gaitway.studio.events import StudioEvent
 from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute, StudioTrouble
 from gaitway.studio.live_play import LivePlay
@@ -54,7 +55,7 @@ class StudioEngine:
         self._message = ""
         self._watch = CollisionWatch()
         self._plans: deque[tuple[float, int]] = deque()
-        self._live = LivePlay(scene, self._say)
+        self._live = live_play(scene, self._say)
         self._take: TakePlay | None = None
         self._stale = False
         self._offered: tuple[Scene, Planned] | None = None
@@ -115,6 +116,8 @@ class StudioEngine:
             place = self._lived().drive(event.character, event.forward, event.turn)
             if place is not None:
                 self.stage.order(event.character, place)
+        elif isinstance(event, events.LetHappen):
+            self._lived().let_happen(event.event)
         elif isinstance(event, events.Restart):
             self.stage.begin_anew()
             self._restart()
@@ -158,6 +161,8 @@ class StudioEngine:
             edition=self._edition,
             message=self._message,
             troubles=self._troubles(),
+            errands=play.all_errands if isinstance(play, TakePlay) else {},
+            happened=() if isinstance(play, TakePlay) else play.happened,
         )
 
     def ahead(self, character: str) -> StudioRoute:
@@ -238,7 +243,7 @@ class StudioEngine:
 
     def _restart(self) -> None:
         self._live.close()
-        self._live = LivePlay(self.scene, self._say)
+        self._live = live_play(self.scene, self._say)
         self._mode, self._watch = "live", CollisionWatch()
         self._plans.clear()
         self._tell_of(self._enter())
@@ -293,7 +298,12 @@ class StudioEngine:
 
 
 def _begins_anew(before: Scene, scene: Scene) -> bool:
-    """Return whether planner, seed or libraries have changed, with which a live scene begins anew."""
+    """Return whether planner, seed or libraries have changed, with which a live scene begins anew.
+
+    So it does where people begin to do errands, or the last who did any is taken away.
+    """
+    if before.busy != scene.busy:
+        return True
     known = {c.name: c.library for c in before.characters}
     return (before.plan, before.seed, before.source.library) != (scene.plan, scene.seed, scene.source.library) or any(
         known.get(c.name, c.library) != c.library for c in scene.characters

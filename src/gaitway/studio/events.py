@@ -47,6 +47,7 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "forward": (-1.0, 1.0),
     "turn": (-1.0, 1.0),
     "seed": (0, 2**32 - 1),
+    "rate": (0.1, 600.0),
 }
 """Least and greatest value of numbers, by the name of their field."""
 
@@ -173,6 +174,55 @@ class MoveGoal(StudioEvent):
     group: str
     x: float
     y: float
+
+
+@dataclass(frozen=True)
+class MovePlace(StudioEvent):
+    """Move a place where errands lead; x, y is its new middle."""
+
+    place: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class MoveSource(StudioEvent):
+    """Move the area of a source; x, y is its new middle."""
+
+    source: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class AddSource(StudioEvent):
+    """Add a source about a place, whose people do what those of another source, or of a group, do."""
+
+    like: str
+    """Name of the source, the group or the character whose errands they do."""
+    x: float
+    y: float
+    rate: float = 12.0
+    """People a minute on average [1/min]."""
+    count: int = 10
+    """Most people who come."""
+    radius: float = 1.5
+    floor: str = ""
+    """Name of the floor; "" for the lowest."""
+
+
+@dataclass(frozen=True)
+class RemoveSource(StudioEvent):
+    """Remove a source; who came out of it stays."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class LetHappen(StudioEvent):
+    """Let an event of the scene's rules happen now."""
+
+    event: str
 
 
 @dataclass(frozen=True)

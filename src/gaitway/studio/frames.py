@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -15,8 +16,22 @@ HIPS = 0.95
 """Usual height of roots over the ground [m], by which the floor of somebody is told."""
 
 
+class StudioErrand(NamedTuple):
+    """An errand of a person, as lists and timelines show it."""
+
+    label: str
+    """What it is, such as "queue counter"."""
+    state: str
+    """What came of it ("done", "not done", "given up"), or "now", or "to come"."""
+    start: float | None = None
+    end: float | None = None
+    """From when to when [s]; None where that is not known yet."""
+    reason: str = ""
+    """Why it was not done."""
+
+
 class StudioRoute(NamedTuple):
-    """Where a character is about to go."""
+    """Where a character is about to go, and what it does there."""
 
     points: FloatArray
     """Points of the route; the ground is near their heights [m]; (K, 3)."""
@@ -34,6 +49,8 @@ class StudioRoute(NamedTuple):
     """Number of moves of a tree that were tested for the plan, or of nodes that a search expanded."""
     milliseconds: float = 0.0
     """Time that it took to find the plan, for display only, since it differs from run to run [ms]."""
+    errands: tuple[StudioErrand, ...] = ()
+    """Errands that are over, the one that is going on, and those to come."""
 
     @property
     def length(self) -> float:
@@ -106,6 +123,10 @@ class StudioFrame:
     """Whether the scene is still being prepared, so that all stand where they start."""
     planning: str = ""
     """What is being done for the take that is planned meanwhile; "" if none is."""
+    errands: Mapping[str, tuple[StudioErrand, ...]] = field(default_factory=dict)
+    """All errands of a take by name, as they end; empty while the scene is lived."""
+    happened: tuple[str, ...] = ()
+    """Names of the events of the scene's rules that have happened, while it is lived."""
 
 
 class StudioFront(Protocol):

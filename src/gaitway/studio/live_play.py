@@ -15,7 +15,7 @@ from gaitway.live import Arrived, LiveCounts, LiveCrowd, LiveOptions, Refused, S
 from gaitway.live.libraries import neutral
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.studio.frames import StudioRoute, StudioTrouble
+from gaitway.studio.frames import StudioErrand, StudioRoute, StudioTrouble
 from gaitway.studio.stage import Place, Pose, Spot
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
@@ -164,21 +164,32 @@ class LivePlay:
         self.crowd.step(dt)
         self._hear()
 
+    @property
+    def happened(self) -> tuple[str, ...]:
+        """Names of the events that have happened: none where nobody does errands."""
+        return ()
+
+    def let_happen(self, event: str) -> None:
+        """Let an event of the scene's rules happen now.
+
+        Raises:
+            StudioError: if there is none.
+        """
+        raise StudioError(f"the scene has no event '{event}': nobody here does errands")
+
+    def errands(self, name: str) -> tuple[StudioErrand, ...]:
+        """Return what somebody has done, does, and is about to do: nothing where nobody does errands."""
+        self._check(name)
+        return ()
+
     def troubles(self) -> tuple[StudioTrouble, ...]:
         """Return who cannot get on, or has no room to come in, and why."""
-        stuck = [
-            StudioTrouble(
-                "stuck", (event.name,), event.reason, event.time - event.seconds, place=(*event.position, 0.0)
-            )
-            for event in self.crowd.hindered()
-            if isinstance(event, Stuck)
-        ]
         outside = [
             StudioTrouble("no room", (c.name,), self._refused.get(c.name, "there is no room at its start"), self._tried,
                           place=(*c.start[:2], 0.0))
             for c in self._outside
         ]  # fmt: skip
-        return (*stuck, *outside)
+        return (*self._stuck(), *outside)
 
     def joints(self) -> tuple[Joints, ...]:
         """Return world positions and rotations of all joints now, one part for each library."""
@@ -195,7 +206,10 @@ class LivePlay:
         x, y, z = goal.tolist()
         left = max(plan.end_time - self.time, 0.0)
         points = climbed(places)
-        return StudioRoute(points, labels, (x, y, z), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
+        return StudioRoute(
+            points, labels, (x, y, z), left, plan.cost, effort.source, effort.nodes, effort.milliseconds,
+            self.errands(name),
+        )  # fmt: skip
 
     def behavior(self, name: str) -> str:
         """Return the behaviour that a character is in."""
@@ -209,6 +223,16 @@ class LivePlay:
     def close(self) -> None:
         """End the thread that plans."""
         self.crowd.close()
+
+    def _stuck(self) -> list[StudioTrouble]:
+        """Return who comes no nearer to a goal."""
+        return [
+            StudioTrouble(
+                "stuck", (event.name,), event.reason, event.time - event.seconds, place=(*event.position, 0.0)
+            )
+            for event in self.crowd.hindered()
+            if isinstance(event, Stuck)
+        ]
 
     def _check(self, name: str) -> None:
         if name not in self.crowd:

@@ -290,7 +290,7 @@ class Studio:
             self._wanted["open"] = partial(self._open, name)
 
     def _open(self, name: str) -> None:
-        self._opening = self._prepare(playable(load_scene(name)))
+        self._opening = self._prepare(load_scene(name))
 
     def _save_later(self, what: str, name: str, client: viser.ClientHandle | None, replace: bool = False) -> None:
         """Save a file after this frame, unless one was saved just now, is being saved or waits already."""
@@ -372,7 +372,7 @@ def studio(
     if isinstance(scene, Scene) and scene_seed is not None:
         raise StudioError("a scene that is loaded has its places; write load_scene(path, seed=...)")
     loaded = scene if isinstance(scene, Scene) else load_scene(scene, seed=scene_seed)
-    made = Studio(playable(loaded), host=host, port=port, folder=folder, record=record)
+    made = Studio(loaded, host=host, port=port, folder=folder, record=record)
     if run:
         print(f"the studio is at {made.address}")  # noqa: T201 - nobody could guess it
         try:
@@ -381,17 +381,6 @@ def studio(
         finally:
             made.close()
     return made
-
-
-def playable(scene: Scene) -> Scene:
-    """Return a scene that the studio can play.
-
-    Raises:
-        StudioError: if people of the scene do errands.
-    """
-    if scene.busy:
-        raise StudioError("people of this scene do errands, which the studio does not show yet; plan it: gaitway plan")
-    return scene
 
 
 def file_name(what: str, name: str) -> str:

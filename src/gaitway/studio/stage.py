@@ -15,12 +15,16 @@ from gaitway.studio import edits
 from gaitway.studio.events import (
     AddItem,
     AddPeople,
+    AddSource,
     Choose,
     MoveGoal,
     MoveItem,
+    MovePlace,
+    MoveSource,
     Redo,
     RemoveItem,
     RemovePeople,
+    RemoveSource,
     StudioEvent,
     Undo,
 )
@@ -86,14 +90,15 @@ class StudioStage:
             self._keep(words)
         self._dragging = dragged if isinstance(event, MoveItem) and not event.done else ""
         self._after = []
-        goals = {c.name: c.goal for c in self.scene.characters}
-        same = {c.name for c in scene.characters if goals.get(c.name) == c.goal}
+        goals = {c.name: c.goal for c in scene.characters}
+        others = {c.name for c in self.scene.characters if goals.get(c.name) != c.goal}
+        orders, gone = self.state.orders, self.state.gone
         if isinstance(event, Choose):  # which begins anew
-            same = set()
+            orders, gone = {}, {}
         self.state = StageState(
             model,
-            {name: place for name, place in self.state.orders.items() if name in same},
-            {name: pose for name, pose in self.state.gone.items() if name in same},
+            {name: place for name, place in orders.items() if name not in others},
+            {name: pose for name, pose in gone.items() if name not in others},
         )
         self.scene = scene
         return words
@@ -132,20 +137,28 @@ class StudioStage:
         if isinstance(event, MoveGoal):
             return edits.move_goal(model, event.group, event.x, event.y)
         if isinstance(event, AddPeople):
-            return edits.add_people(model, event, self._new_group())
+            return edits.add_people(model, event, self._new_name("group"))
+        if isinstance(event, MovePlace):
+            return edits.move_place(model, event.place, event.x, event.y)
+        if isinstance(event, MoveSource):
+            return edits.move_source(model, event.source, event.x, event.y)
+        if isinstance(event, AddSource):
+            return edits.add_source(model, event, self._new_name("source"))
+        if isinstance(event, RemoveSource):
+            return edits.remove_source(model, event.source)
         if isinstance(event, RemovePeople) and not event.character:
             return edits.remove_people(model, event.count)
         if isinstance(event, Choose):
             return edits.choose(model, event.planner, event.library, event.seed)
         return None
 
-    def _new_group(self) -> str:
-        """Return a name that no group has."""
-        names = {item.name for item in self.model.characters or ()}
+    def _new_name(self, word: str) -> str:
+        """Return a name that no group and no source has, such as "group-1"."""
+        names = {item.name for item in self.model.characters or ()} | {item.name for item in self.model.sources or ()}
         number = 1
-        while f"group-{number}" in names:
+        while f"{word}-{number}" in names:
             number += 1
-        return f"group-{number}"
+        return f"{word}-{number}"
 
     def _turn_back(self, event: Undo | Redo) -> str:
         undo = isinstance(event, Undo)
@@ -179,6 +192,14 @@ def _words(event: StudioEvent) -> str:
         return "a thing taken away"
     if isinstance(event, MoveGoal):
         return "the goal of a group moved"
+    if isinstance(event, MovePlace):
+        return f"the place '{event.place}' moved"
+    if isinstance(event, MoveSource):
+        return f"the source '{event.source}' moved"
+    if isinstance(event, AddSource):
+        return f"a source of {event.count} people put there"
+    if isinstance(event, RemoveSource):
+        return f"the source '{event.source}' taken away"
     if isinstance(event, AddPeople):
         return f"{event.count} people added"
     if isinstance(event, RemovePeople):

@@ -13,7 +13,7 @@ from gaitway.audit import Finding, find_collisions
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
 from gaitway.scene.scene import Scene
-from gaitway.studio.frames import HIPS, StudioRoute, StudioTrouble
+from gaitway.studio.frames import HIPS, StudioErrand, StudioRoute, StudioTrouble
 from gaitway.take.evaluation import Joints, sampled
 from gaitway.take.model import Take
 
@@ -71,6 +71,7 @@ class TakePlay:
         take: what is played.
         time: now [s].
         check: the search for its collisions.
+        all_errands: what everybody does, by name, with what comes of it.
     """
 
     def __init__(self, take: Take, scene: Scene, rows: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -84,6 +85,11 @@ class TakePlay:
         self.take, self.time = take, 0.0
         self._planned = {str(row["character"]): row for row in rows}
         self._failed = self._not_arrived(scene)
+        told: Mapping[str, Sequence[Sequence[Any]]] = take.facts.get("errands") or {}
+        self.all_errands = {
+            name: tuple(StudioErrand(label, state, start, end, reason) for label, start, end, state, reason in rows)
+            for name, rows in told.items()
+        }
         self.check = TakeCheck(take, scene)
 
     @property
@@ -122,6 +128,20 @@ class TakePlay:
         begun = [row for row in rows if self.take.segments.start[row] <= self.time + 1e-9]
         return self._behavior((begun or rows)[-1 if begun else 0])
 
+    def errands(self, name: str) -> tuple[StudioErrand, ...]:
+        """Return what somebody has done, does, and is about to do at this moment."""
+        return tuple(self._seen(errand) for errand in self.all_errands.get(name, ()))
+
+    def _seen(self, errand: StudioErrand) -> StudioErrand:
+        """Return an errand as it is at this moment."""
+        if errand.start is None or errand.end is None:
+            return errand
+        if errand.start > self.time:
+            return StudioErrand(errand.label, "to come", errand.start, errand.end)
+        if errand.end > self.time:
+            return StudioErrand(errand.label, "now", errand.start, errand.end)
+        return errand
+
     def ahead(self, name: str) -> StudioRoute:
         """Return where a character goes from now on; cost and figures are those of its whole plan."""
         who, table = self._number(name), self.take.segments
@@ -136,7 +156,7 @@ class TakePlay:
         row = self._planned.get(name, {})
         return StudioRoute(
             points, labels, goal, max(end - self.time, 0.0), row.get("cost"), row.get("by", ""), row.get("expanded", 0),
-            row.get("search_ms", 0.0),
+            row.get("search_ms", 0.0), self.errands(name),
         )  # fmt: skip
 
     def _not_arrived(self, scene: Scene) -> tuple[StudioTrouble, ...]:

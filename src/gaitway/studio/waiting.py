@@ -21,11 +21,12 @@ from gaitway.world.world import World
 
 
 def standing_frame(scene: Scene) -> StudioFrame:
-    """Return a frame in which all characters of a scene stand at their starts."""
+    """Return a frame in which all characters of a scene stand at their starts who are there from the beginning."""
+    there = [c for c in scene.characters if not (scene.busy and c.start_time > 0.0)]
     names: list[str] = []
     joints: list[Joints] = []
-    for library in dict.fromkeys(neutral(c.library) for c in scene.characters):
-        some = [c for c in scene.characters if neutral(c.library) == library]
+    for library in dict.fromkeys(neutral(c.library) for c in there):
+        some = [c for c in there if neutral(c.library) == library]
         joints.append(_standing(library, some, scene.world))
         names += [c.name for c in some]
     movers = [mover.pose(0.0) for mover in scene.world.movers]

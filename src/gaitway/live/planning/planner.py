@@ -344,3 +344,24 @@ def _state_of(prepared: PreparedLibrary, name: str) -> int:
     table, states = prepared.table, prepared.actions.states
     before = np.flatnonzero(table.end_state == table.state(name))
     return int(states.after[table.behavior[before[0]]]) if len(before) else prepared.actions.start_state(None)
+
+
+class LibraryPart:
+    """The parts of the engine for one library.
+
+    Attributes:
+        library: the library and its place in the crowd.
+        planner: plans for its characters.
+        resting: action that its characters first stand with, by its number in the library.
+        ways_to_rest: actions of the crowd that are identical to it; (N,).
+        options: numbers for kernels, see `LiveArrays.options`.
+        live: the arrays of the crowd with these options, for kernels.
+    """
+
+    def __init__(self, library: LiveLibrary, planner: LivePlanner, options: FloatArray) -> None:
+        prepared = library.prepared
+        self.library, self.planner, self.options = library, planner, options
+        self.resting = int(rest_actions(prepared)[0])
+        self.ways_to_rest = SimilarClips.of(prepared.table).of_action(self.resting) + library.first_action
+        self.shortest = float(library.body.durations[planner.used].min())
+        self.live: ArrayHandle[LiveArrays]

@@ -202,6 +202,52 @@ def place(
 
 
 @kernel(borrows=True)
+def shift(
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    me: int, pose: FloatArray, now: float, resting: int,
+) -> bool:  # fmt: skip
+    """Let a character that stands do so elsewhere from now on, if no obstacle and no plan of another is in the way.
+
+    Args:
+        body_handle: discs of the actions.
+        crowd_handle: the characters.
+        live_handle: the actions that are played.
+        library_handle: actions of its library.
+        fields_handle: fields of the world.
+        me: the character.
+        pose: where it shall stand: x, y [m], heading [rad]; (3,).
+        now: time now [s].
+        resting: action that it rests by.
+
+    Returns:
+        Whether it stands there.
+    """
+    body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value
+    library, fields, rows = library_handle.value, fields_handle.value, crowd.steps.shape[1]
+    steps, counts, end = crowd.steps, crowd.counts, crowd.steps.shape[1] - 1
+    x, y, heading = pose[0], pose[1], wrapped(pose[2])
+    c, s = math.cos(heading), math.sin(heading)
+    if counts[me, COUNT] - counts[me, FIRST] != 1 or counts[me, STATUS] == EMPTY:
+        return False
+    if shortage(library, fields, x, y, heading, resting) > 0.0:
+        return False
+    for k in range(rows):
+        unlink(crowd, me * rows + k)
+    if rest_hit(body, crowd, -1, x, y, c, s, now, resting) >= 0:
+        link(body, crowd, me, end)
+        return False
+    steps[me, end, X], steps[me, end, Y], steps[me, end, COSINE], steps[me, end, SINE] = x, y, c, s
+    steps[me, end, HEADING], steps[me, end, TIME] = heading, now
+    crowd.actions[me, end] = resting
+    counts[me, EARLIER] = -1
+    link(body, crowd, me, end)
+    rest(body, crowd, live, me, now)
+    show(body, crowd, live, me)
+    return True
+
+
+@kernel(borrows=True)
 def take_away(crowd_handle: ArrayHandle[CrowdArrays], numbers: IntArray) -> None:
     """Empty some places; (N,)."""
     crowd = crowd_handle.value

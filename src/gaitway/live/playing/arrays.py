@@ -153,6 +153,17 @@ class LiveLibrary:
         return max(mine.turning + theirs.resting, theirs.turning + mine.resting)
 
 
+def grouped(libraries: Sequence[LiveLibrary], numbers: npt.NDArray[Any]) -> list[tuple[LiveFrames, IntArray]]:
+    """Return the frames that characters play, and the rows of those who play them, by numbers of libraries (N,)."""
+    if len(libraries) == 1:
+        return [(libraries[0].frames, np.arange(len(numbers)))]
+    groups: dict[int, tuple[LiveFrames, list[IntArray]]] = {}
+    for number in np.unique(numbers).tolist():
+        frames = libraries[int(number)].frames
+        groups.setdefault(id(frames), (frames, []))[1].append(np.flatnonzero(numbers == number))
+    return [(frames, np.sort(np.concatenate(rows))) for frames, rows in groups.values()]
+
+
 def library_of(libraries: Sequence[LiveLibrary], actions: IntArray | Small) -> IntArray:
     """Return the numbers of the libraries that actions of a crowd belong to."""
     firsts = [library.first_action for library in libraries]

@@ -304,3 +304,15 @@ def _raise(roots: FloatArray, world: World) -> None:
     """Add the height of the ground to root positions (N, 3)."""
     if world.terrain is not None:
         roots[:, 2] += world.ground(roots[:, :2])
+
+
+def same_clips(some: PreparedLibrary, other: PreparedLibrary) -> bool:
+    """Return whether two prepared libraries play the same frames: they differ in the costs of actions alone."""
+    return some.library is other.library and some.table.clips == other.table.clips
+
+
+def headings_of(turns: FloatArray, forward: FloatArray) -> FloatArray:
+    """Return the directions [rad] that roots face with some rotations (N, 4); (N,)."""
+    ahead = rotations.rotate(turns, forward)
+    out: FloatArray = np.arctan2(ahead[:, 1], ahead[:, 0])
+    return out

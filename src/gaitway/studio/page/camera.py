@@ -196,11 +196,14 @@ def framing(
 
 
 def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:
-    """Return the corners (2,) of the part of the world with obstacles and characters, with a margin [m]."""
+    """Return the corners (2,) of the part of the world with obstacles, people and places, with a margin [m]."""
     x0, y0, x1, y1 = scene.world.bounds
     boxes = [o.shape.footprint().bounds for o in scene.world.obstacles if not o.shape.footprint().empty]
     points = [p for box in boxes for p in (box[:2], box[2:])]
     points += [p for c in scene.characters for p in (c.start[:2], c.goal)]
+    areas = [source.area for source in scene.sources] + [p.area for p in scene.places.values() if p.area is not None]
+    points += [p for area in areas for p in (area.bounds[:2], area.bounds[2:])]
+    points += [p for place in scene.places.values() for p in (place.point, *place.line)]
     if not points:
         return np.array([x0, y0]), np.array([x1, y1])
     spread = np.array(points, dtype=np.float64)

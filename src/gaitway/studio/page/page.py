@@ -27,6 +27,7 @@ from gaitway.studio.page.marks import MOST_NAMES, PageNames, PageRoute, PageTrac
 from gaitway.studio.page.panel import THINGS, PagePanel
 from gaitway.studio.page.people import PagePeople
 from gaitway.studio.page.place import PlaceView
+from gaitway.studio.page.places import PlaceMarks, SourceMarks
 from gaitway.studio.page.server import LocalServer
 from gaitway.studio.page.storeys import PageStoreys
 from gaitway.studio.page.troubles import TroubleMarks
@@ -151,6 +152,7 @@ class StudioPage:
         self._traces, self._names = PageTraces(server), PageNames(server)
         self._troubles, self._flow, self._flows = TroubleMarks(server), PageFlow(server), False
         self._goals = GoalMarks(server, self.post, self.tell)
+        self._places = (PlaceMarks(server, self.post, self.tell), SourceMarks(server, self.post, self.tell))
         self.panel = PagePanel(server, self.post, self)
         self._keys = PageKeys(server, self)
         server.scene.set_up_direction("+z")
@@ -179,7 +181,8 @@ class StudioPage:
             if new or (self.item and self.item not in names):
                 self.select_item(new[-1] if new else "")
             self._place.ring(self.item)
-            self._goals.enter(scene, self._floors, self.storeys.at)
+            for marks in (self._goals, *self._places):
+                marks.enter(scene, self._floors, self.storeys.at)
         self.panel.show_scene(scene)
         self.cameras.enter(scene)
 
@@ -200,7 +203,8 @@ class StudioPage:
             eyes = self.cameras.eyes()
             self._people.show(frame.joints, frame.names, self._heights, level, eyes, self.selected())
             self._place.move(frame.movers, frame.time)
-            self._goals.look()
+            for marks in (self._goals, *self._places):
+                marks.look()
             if frame.troubles or self._marked:
                 tops = [some.positions[:, :, 2].max(axis=1) for some in frame.joints]
                 self._troubles.show(frame, roots, np.concatenate([np.empty(0), *tops]), self._heights)
@@ -292,6 +296,9 @@ class StudioPage:
             self._people.contacts = on
         elif what == "goals":
             self._goals.show(on)
+        elif what == "places":
+            for marks in self._places:
+                marks.show(on)
         self._slow = 0.0
 
     def select_item(self, item: str) -> None:
@@ -363,7 +370,8 @@ class StudioPage:
             return
         with self._server.atomic():
             self._place.show(self._scene)
-            self._goals.enter(self._scene, self._floors, self.storeys.at)
+            for marks in (self._goals, *self._places):
+                marks.enter(self._scene, self._floors, self.storeys.at)
             self._place.ring(self.item)
         self._slow = 0.0
 
@@ -399,7 +407,8 @@ class StudioPage:
     def _leave(self, client: viser.ClientHandle) -> None:
         self._place.let_go(client.client_id)
         self._way.let_go(client.client_id)
-        self._goals.let_go(client.client_id)
+        for marks in (self._goals, *self._places):
+            marks.let_go(client.client_id)
         self.cameras.forget(client)
         self.windows.forget(client)
 

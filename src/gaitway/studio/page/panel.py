@@ -19,6 +19,7 @@ from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import StudioEvent
 from gaitway.studio.frames import StudioFrame, StudioRoute, StudioTrouble
+from gaitway.studio.page.errands import ErrandLanes, PanelErrands, errand_list
 from gaitway.studio.page.flow import legend
 from gaitway.studio.page.gallery import PageWindows
 from gaitway.studio.page.marks import plain_words
@@ -67,18 +68,19 @@ class PanelTime:
         self._mode.on_click(self._set_mode)
         self._slider = gui.add_slider("Moment", 0.0, 1.0, 0.01, 0.0, visible=False)
         self._slider.on_update(self._scrubbed)
-        self._strip = TakeStrip(gui)
+        self._strip, self._lanes = TakeStrip(gui), ErrandLanes(gui)
         speed = gui.add_slider("Speed", 0.1, 4.0, 0.1, 1.0)
         speed.on_update(lambda _: self._post(events.SetSpeed(float(speed.value))))
 
-    def show(self, frame: StudioFrame) -> None:
-        """Show what is played, and the time."""
+    def show(self, frame: StudioFrame, selected: str) -> None:
+        """Show what is played, and the time; the errands of the selected person come first."""
         self._playing, self._takes = frame.playing, frame.mode == "take"
         self._buttons.options = ("pause" if frame.playing else "play", "step", "restart")
         if self._mode.options != _modes(frame.mode):
             self._mode.options = _modes(frame.mode)
         self._slider.visible = self._takes
         self._strip.show(frame)
+        self._lanes.show(frame, selected)
         if self._takes:
             self._slider.max = max(round(frame.length, 2), 0.1)
             if frame.playing or time.perf_counter() - self._touched > _OWN:
@@ -168,7 +170,7 @@ class PanelPlots:
 HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. Every
 edit and every order can be undone.
 """
-SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
+SHOWN = (("goals", True), ("places", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
          ("clearance", False), ("flow and density", False),
          ("contacts", False), ("capsules", False), ("labels", True), ("names", False))  # fmt: skip
 """What can be shown, and whether it is shown at first."""
@@ -176,7 +178,11 @@ THINGS = ("box", "cylinder", "fence", "beam", "mover")
 _SIZES = {"box": (1.5, 1.5, 1.8), "cylinder": (1.0, 1.0, 1.8), "fence": (0.2, 5.0, 0.4), "beam": (0.3, 5.0, 0.4),
           "mover": (6.0, 0.8, 1.6)}  # fmt: skip
 """Length, width and height of new obstacles [m]; for a mover the length of its path, its width and its height."""
-_TOLD = {"send": "click the ground where it is to go", "group": "click where the group starts"}
+_TOLD = {
+    "send": "click the ground where it is to go",
+    "group": "click where the group starts",
+    "source": "click where people are to come in",
+}
 _PLANNERS = {"behavior": "behavior (A*)", "tree": "tree"}
 _SECONDS = 9.0
 """Time for which a message stays [s]."""
@@ -294,6 +300,7 @@ class PagePanel:
         planner = str((scene.source.plan or {}).get("planner", planner_names()[0]))
         self._planner.value = _PLANNERS.get(planner, planner)  # type: ignore[misc]
         self._seed.value = scene.seed  # type: ignore[misc]
+        self._errands.enter(scene)
 
     def show_frame(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
         """Show time and figures; see `PanelPlots.show`."""
@@ -309,7 +316,8 @@ class PagePanel:
             and now - self._told > (_SECONDS if not self._bar.visible else 0.0)
         ):
             self.tell("")
-        self._time.show(frame)
+        self._time.show(frame, self._page.selected())
+        self._errands.show(frame)
         self._figures.show(now, frame, sending_ms, dropped)
         self._troubles.show(now, frame)
         line = state_line(frame)
@@ -325,6 +333,9 @@ class PagePanel:
         text = about(name, behavior, ahead)
         if text != self._who.content:
             self._who.content = text
+        listed = errand_list(ahead.errands) if ahead is not None else ""
+        if listed != self._list.content:
+            self._list.content, self._list.visible = listed, bool(listed)
 
     def show_item(self, item: str, words: str) -> None:
         """Show the selected obstacle or mover."""
@@ -356,6 +367,9 @@ class PagePanel:
             self.hold("")
             self._post(events.AddItem(tool, x, y, 0.0, length, width, height, round(z, 3) if floor else 0.0))  # type: ignore[arg-type]
             self.tell(f"drag the {tool} to move it, with shift to turn it; Z takes it away again")
+        elif tool == "source":
+            self._post(self._errands.source_at(x, y, floor))
+            self.hold("")
         elif tool == "group" and self._first is None:
             self._first = at, floor
             self.tell("click where the group is to go")
@@ -390,6 +404,7 @@ class PagePanel:
     def _direct_tab(self, gui: viser.GuiApi) -> None:
         with gui.add_folder("Person"):
             self._who = gui.add_markdown("Click a person to select it.")
+            self._list = gui.add_html("", visible=False)
             people = gui.add_button_group("", ("send", "follow", "remove"))
             people.on_click(self._on_person)
         with gui.add_folder("Things"):
@@ -403,6 +418,7 @@ class PagePanel:
         self._count = gui.add_slider("How many", 1, 200, 1, 20)
         gui.add_button("Add a group: click start, then goal").on_click(lambda _: self.hold("group"))
         gui.add_button("Remove as many").on_click(lambda _: self._post(events.RemovePeople(int(self._count.value))))
+        self._errands = PanelErrands(gui, self._post, self.hold)
         with gui.add_folder("Planned with"):
             names = tuple(_PLANNERS.get(name, name) for name in planner_names())
             self._planner = gui.add_dropdown(

@@ -135,7 +135,8 @@ def strip(frame: StudioFrame) -> str:
         marks = "".join(_bar(one, length, least=0.8) for one in hits[:100])
         lanes.append(f'<div style="position:relative;height:7px;margin-top:2px">{marks}</div>')
     if not lanes:
-        words = "checking for collisions ..." if frame.figures.checking else "all arrive, no collisions"
+        fine = "all errands are done" if frame.errands else "all arrive"
+        words = "checking for collisions ..." if frame.figures.checking else f"{fine}, no collisions"
         lanes = [f'<div style="font-size:0.75em;color:#667;padding:1px 4px">{words}</div>']
     now = 100.0 * min(max(frame.time / length, 0.0), 1.0)
     cursor = f'<div style="position:absolute;left:{now:.2f}%;top:0;bottom:0;width:2px;background:#334"></div>'
