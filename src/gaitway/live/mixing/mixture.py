@@ -24,7 +24,7 @@ from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
 from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, paces_on, waited_on
+from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, is_late, paces_on, waited_on
 from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
 from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
@@ -219,7 +219,8 @@ class LiveMixture:
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
             own.follow(simulation.positions, headings, _WARM, headings, np.ones(count), 1)
             part_throng(
-                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [(own.roots, own.turns)],
+                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [np.ones(count, np.bool_)],
+                [(own.roots, own.turns)],
                 lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
                 [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, lambda slots: None,
                 simulation.walls_now(), _WARM,
@@ -525,6 +526,9 @@ class LiveMixture:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
             path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
+            back = bodies.held_by_feet(path[:, :2])
+            path[:, :2] += back
+            simulation.nudge(own, back)
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
             lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
@@ -722,8 +726,9 @@ class LiveMixture:
         first = [(roots, turns) for _, roots, turns, _ in self._shown]
         numbers = self._numbers
         allowed = [allowed_depths(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
+        late = [is_late(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
         moves, held = part_throng(
-            self._bodies, before.shown, allowed, first, shown, others,
+            self._bodies, before.shown, allowed, late, first, shown, others,
             lambda who, wishes: self._pushed(who, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
         )  # fmt: skip
