@@ -222,7 +222,7 @@ class LiveMixture:
                 [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [np.ones(count, np.bool_)],
                 [(own.roots, own.turns)],
                 lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
-                [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, lambda slots: None,
+                [(own.roots[:0], own.turns[:0])], lambda bodies, wishes: wishes, lambda slots: None,
                 simulation.walls_now(), _WARM,
             )  # fmt: skip
 
@@ -457,10 +457,12 @@ class LiveMixture:
         known = simulation.rows_of(slots)
         fresh = np.flatnonzero(known < 0)
         speeds = np.array([self._kinds[owner].speed for owner in owners.tolist()])
-        simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], np.zeros(len(fresh)))
+        along = np.array([self._kinds[owner].along[0] for owner in owners.tolist()])
+        simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], along[fresh])
         rows = simulation.rows_of(slots)
         velocities = numbers[slots][:, [_VX, _VY]]
-        simulation.guide(rows, places, headings, velocities)
+        middles = places + _ahead(along, headings)
+        simulation.guide(rows, middles, headings, velocities)
         simulation.let_walk(rows, velocities, goals, reaches, there)
         groups = np.array([self._kinds[owner].group for owner in owners.tolist()])
         for group in np.unique(groups).tolist():
@@ -475,7 +477,7 @@ class LiveMixture:
             self._blends[group].begin(slots[own], *shown, bodies.roots[-count:], bodies.turns[-count:])
         self._walks[slots] = True
         still = np.zeros((len(slots), 1))
-        numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
+        numbers[slots, _SMOOTH] = np.column_stack([middles, velocities, headings, still])
         numbers[slots, _PUSHED], numbers[slots, _LOWERED], numbers[slots, _WAITED] = 0.0, 1.0, 0.0
         numbers[slots, _NO_FLOOR], numbers[slots, _JOINED], numbers[slots, _PACE] = 0.0, time, 1.0
         numbers[slots, _OPEN_SINCE] = np.inf
@@ -505,8 +507,7 @@ class LiveMixture:
             return
         slots = simulation.slots[rows]
         headings = numbers[slots, _HEADING]
-        way = np.column_stack([np.cos(headings), np.sin(headings)])
-        places = numbers[slots][:, [_X, _Y]] + simulation.along[rows, None] * way
+        places = numbers[slots][:, [_X, _Y]] + _ahead(simulation.along[rows], headings)
         simulation.guide(rows, places, headings, numbers[slots][:, [_VX, _VY]])
         present = tree.query(places, distance_upper_bound=_SIGHT)[0] < np.inf
         there = parts.crowd.value.counts[slots, playing.STATUS] == playing.THERE
@@ -526,15 +527,17 @@ class LiveMixture:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
             path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
-            back = bodies.held_by_feet(path[:, :2])
+            roots = path[:, :2] - _ahead(simulation.along[own], path[:, 4])
+            back = bodies.held_by_feet(roots)
             path[:, :2] += back
             simulation.nudge(own, back)
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
             lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
-            bodies.follow(path[:, :2], path[:, 4], dt, lowered, paces, threads)
+            bodies.follow(roots + back, path[:, 4], dt, lowered, paces, threads)
+        places = simulation.positions
         simulation.face(rows, headings[rows])
-        numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
+        numbers[walkers[:, None], [_X, _Y]] = places[rows] - _ahead(simulation.along[rows], headings[rows])
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
@@ -729,7 +732,7 @@ class LiveMixture:
         late = [is_late(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
         moves, held = part_throng(
             self._bodies, before.shown, allowed, late, first, shown, others,
-            lambda who, wishes: self._pushed(who, wishes, dt),
+            lambda bodies, wishes: self._pushed(bodies, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
         )  # fmt: skip
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
@@ -744,12 +747,15 @@ class LiveMixture:
             numbers[bodies.slots, _WAITED] = waited_on(numbers[bodies.slots, _WAITED], waits, dt)
             numbers[bodies.slots, _PACE] = paces_on(numbers[bodies.slots, _PACE], waits)
 
-    def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
+    def _pushed(self, bodies: ThrongBodies, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
+        slots = bodies.slots
         before, path = self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH]
-        now = pushed_softly(before, path, wishes, dt)
-        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = now, path
-        return np.asarray(now * dt)
+        moves = dt * pushed_softly(before, path, wishes, dt)
+        back = bodies.held_by_feet(bodies.places + moves)
+        path[:, :2] += back
+        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = (moves + back) / dt, path
+        return np.asarray(moves + back)
 
     def _clips_near(
         self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses
@@ -795,3 +801,8 @@ class LiveMixture:
         lives = parts.crowd.value.counts[:, playing.LIFE]
         for group, (slots, roots, turns, down) in enumerate(self._shown):
             self.record.note(parts.time, group, np.column_stack([slots, lives[slots]]), roots, turns, down)
+
+
+def _ahead(along: FloatArray, headings: FloatArray) -> FloatArray:
+    """Return moves ahead by lengths (N,) [m] along headings (N,) [rad]; (N, 2)."""
+    return np.asarray(along[:, None] * np.column_stack([np.cos(headings), np.sin(headings)]))

@@ -173,7 +173,7 @@ def part_throng(
     first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
-    pushed: Callable[[IntArray, FloatArray], FloatArray],
+    pushed: Callable[[ThrongBodies, FloatArray], FloatArray],
     put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
@@ -219,7 +219,7 @@ def part_throng(
         more = bounded(feet + np.where(swinging[..., None], pushes.feet, 0.0), _FOOT_SPEED * dt) - feet
         feet = feet + more
         if number == 0:
-            out = [pushed(bodies.slots, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
+            out = [pushed(bodies, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
         fresh = np.zeros(len(kinds), np.bool_)
         for rows, bodies, roots in zip(parts, throng, out, strict=True):
             if len(bodies):

@@ -17,9 +17,12 @@ from gaitway.crowd.dynamics.walls import WallHash
 from gaitway.live.mixing.bodies import rows_in
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.48, 0.36)
-"""Outline of people, with arms, and so deep that two do not try to pass one another in a gate of 0.7 m: their legs
-would have no room there, and both would wait for ever."""
+BODY = CrowdBody(0.50, 0.40)
+"""Outline of people, with arms and some room for feet that step. So deep that two do not try to pass one another in a
+gate of 0.7 m: their legs would have no room there, and both would wait for ever."""
+_HEADWAY = 0.0
+"""Time gap to whoever walks in front [s]. Outlines leave room for the next step already. With a longer one everybody
+waits for somebody in front where streams meet and cross, and 500 people at an opening of 6 m lock."""
 _SWEEPS = 4
 """Sweeps in which bodies are moved apart."""
 _TRUNK_RATE = 2.2
@@ -58,6 +61,7 @@ class LiveSimulation(CrowdSimulation):
                 sweeps=_SWEEPS,
                 trunk_rate=_TRUNK_RATE,
                 agility=_AGILITY,
+                headway=_HEADWAY,
                 yield_after=_YIELD_AFTER,
             ),
             seed,
