@@ -82,8 +82,6 @@ _MOMENT = (_X, _Y, _HEADING, *range(_SMOOTH.start, _SMOOTH.stop))
 """Columns that are put back for who waits."""
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
-
-
 _TWIST = 0.6
 """Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
 
@@ -461,7 +459,7 @@ class LiveMixture:
         simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], along[fresh])
         rows = simulation.rows_of(slots)
         velocities = numbers[slots][:, [_VX, _VY]]
-        middles = places + _ahead(along, headings)
+        middles = places + rules.ahead(along, headings)
         simulation.guide(rows, middles, headings, velocities)
         simulation.let_walk(rows, velocities, goals, reaches, there)
         groups = np.array([self._kinds[owner].group for owner in owners.tolist()])
@@ -507,7 +505,7 @@ class LiveMixture:
             return
         slots = simulation.slots[rows]
         headings = numbers[slots, _HEADING]
-        places = numbers[slots][:, [_X, _Y]] + _ahead(simulation.along[rows], headings)
+        places = numbers[slots][:, [_X, _Y]] + rules.ahead(simulation.along[rows], headings)
         simulation.guide(rows, places, headings, numbers[slots][:, [_VX, _VY]])
         present = tree.query(places, distance_upper_bound=_SIGHT)[0] < np.inf
         there = parts.crowd.value.counts[slots, playing.STATUS] == playing.THERE
@@ -519,15 +517,14 @@ class LiveMixture:
         assert simulation is not None
         rows = simulation.rows_of(walkers)
         places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
-        present = simulation.present
         if parts.time >= self._next_look - 1e-9:
-            self._look_at_arms(np.flatnonzero(present), places, headings)
+            self._look_at_arms(np.flatnonzero(simulation.present), places, headings)
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
             path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
-            roots = path[:, :2] - _ahead(simulation.along[own], path[:, 4])
+            roots = path[:, :2] - rules.ahead(simulation.along[own], path[:, 4])
             back = bodies.held_by_feet(roots)
             path[:, :2] += back
             simulation.nudge(own, back)
@@ -537,7 +534,7 @@ class LiveMixture:
             bodies.follow(roots + back, path[:, 4], dt, lowered, paces, threads)
         places = simulation.positions
         simulation.face(rows, headings[rows])
-        numbers[walkers[:, None], [_X, _Y]] = places[rows] - _ahead(simulation.along[rows], headings[rows])
+        numbers[walkers[:, None], [_X, _Y]] = places[rows] - rules.ahead(simulation.along[rows], headings[rows])
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
@@ -801,8 +798,3 @@ class LiveMixture:
         lives = parts.crowd.value.counts[:, playing.LIFE]
         for group, (slots, roots, turns, down) in enumerate(self._shown):
             self.record.note(parts.time, group, np.column_stack([slots, lives[slots]]), roots, turns, down)
-
-
-def _ahead(along: FloatArray, headings: FloatArray) -> FloatArray:
-    """Return moves ahead by lengths (N,) [m] along headings (N,) [rad]; (N, 2)."""
-    return np.asarray(along[:, None] * np.column_stack([np.cos(headings), np.sin(headings)]))

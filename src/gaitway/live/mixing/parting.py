@@ -30,7 +30,7 @@ NEAR = 1.7
 """People whose roots are farther apart than this do not touch [m]."""
 _ROOM = 0.2
 """How much farther apart than two bodies reach people may be who are compared, for steps and margins [m]."""
-MARGIN = 0.03
+MARGIN = 0.02
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
