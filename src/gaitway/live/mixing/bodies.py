@@ -42,6 +42,8 @@ _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 
 _STRETCH, _STRIDE = 0.42, 0.13
 """Greatest distance of a root from a foot that stands: of who stands [m], and more for each metre a second [s]."""
+_SWING = 0.1
+"""How much farther it may be from a foot that swings [m]."""
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
@@ -147,10 +149,10 @@ class ThrongBodies:
         return out
 
     def held_by_feet(self, places: FloatArray) -> FloatArray:
-        """Return how far roots stay behind places that they should be at, since feet that stand hold them back [m].
+        """Return how far roots stay behind places that they should be at, since feet hold them back [m].
 
-        Nobody leaves a foot behind: who is farther from a foot that stands than a stride goes no farther from it until
-        that foot has stepped.
+        Nobody leaves a foot behind: who is farther from a foot than a stride goes no farther from it until that foot
+        has stepped.
 
         Args:
             places: where roots should be [m]; (N, 2).
@@ -162,10 +164,13 @@ class ThrongBodies:
         most = _STRETCH + _STRIDE * np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
         for k in range(2):
             foot = FOOT + k * FOOT_WIDTH
-            stands, there = feet[:, foot + SWUNG] < 0.0, feet[:, foot + FROM_X : foot + FROM_X + 2]
+            swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
+            left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
+            there = left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left)
             was, now = np.hypot(*(before - there).T), np.hypot(*(at - there).T)
-            farthest = np.maximum(most, was)  # who is too far already comes nearer at its own pace
-            share = np.where(stands & (now > farthest), farthest / np.maximum(now, 1e-9), 1.0)
+            reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
+            farthest = np.maximum(reach, was)  # who is too far already comes nearer at its own pace
+            share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
             at = there + share[:, None] * (at - there)
         return np.asarray(at - places)
 
