@@ -40,7 +40,7 @@ _TURN_RATE = 3.0
 _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 """Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
 
-_STRETCH, _STRIDE = 0.62, 0.04
+_STRETCH, _STRIDE = 0.5, 0.13
 """Greatest distance of a root from a foot that stands: of who stands [m], and more for each metre a second [s]. A free
 stride reaches 0.58 m; less than that holds walkers up."""
 _SWING = 0.1
