@@ -230,8 +230,8 @@ def test_the_world_changes_around_a_throng_and_people_come_and_go() -> None:
 
 @pytest.mark.slow
 def test_who_is_stuck_is_told_with_who_blocks_it() -> None:
-    walls = tuple(Obstacle(Box((0.0, side * 1.27), (8.0, 2.0), 2.0)) for side in (-1.0, 1.0))
-    tube = World((-6.0, -2.2, 6.0, 2.2), walls)  # 0.54 m wide: nobody passes anybody
+    walls = tuple(Obstacle(Box((0.0, side * 1.29), (8.0, 2.0), 2.0)) for side in (-1.0, 1.0))
+    tube = World((-6.0, -2.2, 6.0, 2.2), walls)  # 0.58 m wide: nobody passes anybody
     with gaitway.live(tube, walker(), seed=1, options=PLAIN, dynamics="crowd") as crowd:
         crowd.add_many([[-5.0, 0.0, 0.0], [5.0, 0.0, np.pi]], [[5.0, 0.0], [-5.0, 0.0]], names=["ada", "ben"])
         while crowd.time < 30.0 and len(crowd.hindered()) < 2:

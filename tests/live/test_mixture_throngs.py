@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gaitway.audit.auditing import audit_take
@@ -34,9 +35,23 @@ def test_bodies_at_two_way_gates_stay_out_of_one_another_and_of_walls() -> None:
     with LiveCrowd(throng.world, seed=3, options=LiveOptions(dynamics="mixed"), record_minutes=1.0) as crowd:
         crowd.add_library(walker())
         crowd.add_many(throng.starts, throng.goals)
+        farthest = 0.0
         while crowd.time < 20.0:
             crowd.step(FRAME)
+            farthest = max(farthest, _farthest_foot(crowd))
         report = audit_take(crowd.take(), throng.world)
     for name in ("penetration", "penetration_characters"):
         found = report[name].violations
         assert len(found) <= 1 and max((finding.value for finding in found), default=0.0) < 0.02
+    assert 0.3 < farthest < 0.8  # nobody leaves a standing foot behind; it was up to 1.2 m
+
+
+def _farthest_foot(crowd: LiveCrowd) -> float:
+    """Greatest distance of a standing foot from the root, of people in the throng [m]."""
+    engine = crowd._libraries.engine
+    assert engine is not None and engine.mixture is not None
+    away = [0.0]
+    for bodies in engine.mixture._bodies:
+        apart = bodies.prints()[..., :2] - bodies.places[:, None]
+        away += np.hypot(apart[..., 0], apart[..., 1])[bodies.swings < 0.0].tolist()
+    return max(away)

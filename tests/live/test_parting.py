@@ -10,7 +10,7 @@ import pytest
 from gaitway.core.arrays import FloatArray
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion import locomotion_space
-from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, SWUNG
+from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, SWUNG, TO_X
 from gaitway.live.mixing import _parting_kernels as kernels
 from gaitway.live.mixing.bodies import ThrongBodies
 from gaitway.live.mixing.holding import BAR, allowed_depths, paces_on, waited_on
@@ -143,6 +143,59 @@ def test_pushed_bodies_keep_standing_feet_and_take_swinging_ones_along() -> None
     assert bodies._state.feet[0, FOOT + swung * FOOT_WIDTH + SWUNG] > 0.0
 
 
+def _in_stride() -> ThrongBodies:
+    """Somebody who walks along x, in the first half of a swing."""
+    bodies = _people([(0.0, 0.0)], [0.0])
+    for x in 0.04 * np.arange(1, 60):
+        bodies.follow(np.array([[x, 0.0]]), np.zeros(1), 1.0 / 30.0, np.zeros(1), np.ones(1), 1)
+        if (bodies.swings[0] >= 0.0).sum() == 1 and 0.3 < bodies.swings[0].max() < 0.5:
+            return bodies
+    raise AssertionError("nobody swings a foot")
+
+
+def test_a_step_that_is_cut_short_ends_where_the_foot_is() -> None:
+    bodies = _in_stride()
+    swung = int(bodies.swings[0].argmax())
+    foot, share = bodies._state.feet[0, FOOT + swung * FOOT_WIDTH :], bodies.swings[0, swung]
+    here = foot[FROM_X : FROM_X + 2] + share**2 * (3.0 - 2.0 * share) * (
+        foot[TO_X : TO_X + 2] - foot[FROM_X : FROM_X + 2]
+    )
+    stands, places = bodies.prints()[0, 1 - swung], bodies.places.copy()
+    for _ in range(40):
+        bodies.set_down(np.array([0]), 1.0 / 30.0)
+        if bodies.swings[0, swung] < 0.0:
+            break
+    assert bodies.swings[0].tolist() == [-1.0, -1.0]
+    assert bodies.prints()[0, swung, :2] == pytest.approx(here)
+    assert bodies.prints()[0, 1 - swung] == pytest.approx(stands)  # the other foot stays
+    assert (bodies.places == places).all()
+
+
+def test_nobody_leaves_a_standing_foot_behind() -> None:
+    bodies = _people([(0.0, 0.0), (5.0, 0.0)], [0.0, 0.0])
+    wished = np.array([[1.0, 0.0], [5.1, 0.0]])
+    back = bodies.held_by_feet(wished)
+    away = np.hypot(*(bodies.prints()[0, :, :2] - (wished + back)[0]).T)
+    assert 0.45 < away.max() < 0.51
+    assert not back[1].any()  # so far they may lean
+
+
+def test_who_has_waited_long_sets_its_foot_down() -> None:
+    """Somebody in the midst of a stride has no room to go on: the foot comes down all the same."""
+    bodies = _in_stride()
+    swung, other = int(bodies.swings[0].argmax()), _people([(bodies.roots[0, 0] + 0.6, 0.0)], [np.pi])
+    for late in (False, True):
+        saved, then = bodies.state(), (bodies.slots.copy(), (bodies.roots.copy(), bodies.turns.copy()))
+        bodies.push(np.array([[0.5, 0.0]]), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+        _, held = part_throng(
+            [bodies], [then], [np.array([BAR])], [np.array([late])], [(bodies.roots, bodies.turns)],
+            lambda: [(bodies.roots, bodies.turns)], [(other.roots, other.turns)], lambda some, wishes: np.zeros((1, 2)),
+            lambda slots, saved=saved: bodies.put_back(saved, slots), OPEN_WALLS, 1.0 / 30.0,
+        )  # fmt: skip
+        assert held[0].all()
+        assert (bodies.swings[0, swung] > saved["feet"][0, FOOT + swung * FOOT_WIDTH + SWUNG]) == late
+
+
 def test_footprints_that_are_moved_do_not_cross() -> None:
     bodies = _people([(0.0, 0.0)], [0.0])
     for x in 0.04 * np.arange(1, 60):
@@ -234,8 +287,8 @@ def test_who_has_to_wait_gives_way_but_never_gets_deeper_into_anybody() -> None:
     saved, start = bodies.state(), bodies.roots[0, 1]
     bodies.push(np.array([[0.0, 0.08]]), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
     moves, held = part_throng(
-        [bodies], [then], [np.array([BAR])], [(bodies.roots, bodies.turns)],
-        lambda: [(bodies.roots, bodies.turns)], [(other.roots, other.turns)], lambda slots, wishes: np.zeros((1, 2)),
+        [bodies], [then], [np.array([BAR])], [np.array([False])], [(bodies.roots, bodies.turns)],
+        lambda: [(bodies.roots, bodies.turns)], [(other.roots, other.turns)], lambda some, wishes: np.zeros((1, 2)),
         lambda slots: bodies.put_back(saved, slots), OPEN_WALLS, 1.0 / 30.0,
     )  # fmt: skip
     assert held[0].tolist() == [True]

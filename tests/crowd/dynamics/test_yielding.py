@@ -11,7 +11,7 @@ from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS
 from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
 from gaitway.crowd.dynamics.simulation import CrowdSimulation
 from gaitway.crowd.dynamics.walls import Walls
-from gaitway.crowd.dynamics.yielding import ways_ahead, who_follows, who_yields, wishes_back
+from gaitway.crowd.dynamics.yielding import MOST, ways_ahead, who_follows, who_yields, wishes_back
 
 EAST, WEST = (1.0, 0.0), (-1.0, 0.0)
 
@@ -33,6 +33,14 @@ def test_nobody_steps_back_where_all_go_the_same_way() -> None:
     places = np.array([[0.0, 0.0], [0.5, 0.0], [1.0, 0.1]])
     assert not len(who_yields(np.arange(3), places, np.array([EAST] * 3), np.zeros(3)).rows)
     assert not len(who_yields(np.arange(0), places[:0], places[:0], np.zeros(0)).rows)
+
+
+def test_nobody_steps_back_in_a_crowd_that_is_larger_than_a_knot() -> None:
+    for count in (MOST, MOST + 1):
+        places = np.column_stack([0.5 * np.arange(count), np.zeros(count)])
+        ways = np.where(np.arange(count)[:, None] < count // 2, EAST, WEST)
+        found = who_yields(np.arange(count), places, ways, np.arange(count, dtype=float))
+        assert bool(len(found.rows)) == (count == MOST)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 12))

@@ -19,6 +19,9 @@ LOOK_EVERY = 0.5
 """Time between two looks for knots [s]."""
 _BESIDE = 0.95
 """People who get on no more belong to one knot if they are this near [m]."""
+MOST = 14
+"""Most people of a knot. In larger crowds streams pass one another if they are let alone: a side that steps back as one
+holds up all the others."""
 _AHEAD = 2.5
 """Where somebody wants to go is the place on its way that is so far ahead [m]."""
 _AGAINST, _WITH = -0.2, 0.2
@@ -75,7 +78,7 @@ def ways_ahead(
 
 
 def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: FloatArray) -> Yielding:
-    """Return who steps back, among people who get on no more.
+    """Return who steps back, among people who get on no more; nobody does in a crowd of more than `MOST`.
 
     Args:
         rows: their numbers, rising; (N,).
@@ -92,6 +95,8 @@ def who_yields(rows: IntArray, places: FloatArray, ways: FloatArray, since: Floa
         against = (ways[pairs[:, 0]] * ways[pairs[:, 1]]).sum(axis=1) < _AGAINST
         for label in np.unique(labels[pairs[against, 0]]).tolist():
             own = np.flatnonzero(labels == label)
+            if len(own) > MOST:
+                continue
             facing = np.unique(pairs[against & (labels[pairs[:, 0]] == label)])
             first = int(facing[np.lexsort((rows[facing], since[facing]))[0]])
             along = ways[own] @ ways[first]

@@ -539,3 +539,39 @@ def advance_all(
             simplices, neighbors, transforms, hull, traits, leg,
         )  # fmt: skip
         steps[n, STEP_X], steps[n, STEP_Y], steps[n, STEP_HEADING] = path[n, 0], path[n, 1], path[n, 2]
+
+
+@kernel
+def set_down_all(
+    who: IntArray,
+    dt: float,
+    styles: IntArray,
+    traits: FloatArray,
+    state: FloatArray,
+    steps: FloatArray,
+    corners: IntArray,
+) -> None:
+    """Let people `who` (M,) set their swinging feet down right where these are, for `dt` seconds of it.
+
+    A step that is cut short leaves nobody in the midst of a stride, and the foot behind may come next.
+    """
+    for n in who:
+        move = _trait(traits, styles[n], corners, steps, n, RATE) * dt
+        for k in range(2):
+            foot = FOOT + k * FOOT_WIDTH
+            if state[n, foot + SWUNG] < 0.0:
+                continue
+            across = _smooth(state[n, foot + SWUNG])
+            for i in range(3):
+                way = state[n, foot + TO_X + i] - state[n, foot + FROM_X + i]
+                here = state[n, foot + FROM_X + i] + across * (_wrapped(way) if i == 2 else way)
+                state[n, foot + FROM_X + i] = state[n, foot + TO_X + i] = here
+            left = state[n, PHASE] - 0.5 * k
+            left = 1.0 - left + np.floor(left)
+            if move >= left:
+                state[n, foot + SWUNG], state[n, foot + STOOD] = -1.0, 0.0
+            else:
+                state[n, foot + SWUNG] += (1.0 - state[n, foot + SWUNG]) * move / left
+        state[n, PHASE] += move
+        state[n, PHASE] -= np.floor(state[n, PHASE])
+        _shown(n, n, styles[n], state, steps, corners, traits)

@@ -180,6 +180,19 @@ def advance(
     state.steps[:, arms] = state.habits * free[:, None] - state.lowered[:, None]
 
 
+def set_down(state: BodyState, rows: IntArray, dt: float) -> None:
+    """Let some people (M,) set their swinging feet down where these are; they stay where they are; `state` is changed.
+
+    Args:
+        state: the bodies.
+        rows: who; (M,).
+        dt: time for which they do so [s]; it takes as long as what is left of their steps.
+    """
+    _feet_kernels.set_down_all(
+        rows, float(dt), state.styles, state.space.traits, state.feet, state.steps, state.corners
+    )
+
+
 def pose_bodies(state: BodyState, dt: float = 1.0 / 30.0, *, threads: int = 1) -> BodyPoses:
     """Return the poses of all people; the height of pelvises in `state` goes on by `dt` seconds.
 

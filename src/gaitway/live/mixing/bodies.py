@@ -25,7 +25,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
     THERE,
     TO_X,
 )
-from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies
+from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies, set_down
 from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 
@@ -40,6 +40,11 @@ _TURN_RATE = 3.0
 _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 """Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
 
+_STRETCH, _STRIDE = 0.5, 0.13
+"""Greatest distance of a root from a foot that stands: of who stands [m], and more for each metre a second [s]. A free
+stride reaches 0.58 m; less than that holds walkers up."""
+_SWING = 0.1
+"""How much farther it may be from a foot that swings [m]."""
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
@@ -74,6 +79,11 @@ class ThrongBodies:
     def headings(self) -> FloatArray:
         """Which way trunks face [rad]; (N,)."""
         return self._state.path[:, 2]
+
+    @property
+    def places(self) -> FloatArray:
+        """Where roots are, from above [m]; (N, 2)."""
+        return self._state.path[:, :2]
 
     def join(
         self, slots: IntArray, places: FloatArray, headings: FloatArray, velocities: FloatArray, turns: FloatArray,
@@ -139,6 +149,38 @@ class ThrongBodies:
             out = np.where(feet[:, foot + SWUNG] < 0.0, out + allowed - away, out)
         return out
 
+    def held_by_feet(self, places: FloatArray) -> FloatArray:
+        """Return how far roots stay behind places that they should be at, since feet hold them back [m].
+
+        Nobody leaves a foot behind: who is farther from a foot than a stride goes no farther from it until that foot
+        has stepped.
+
+        Args:
+            places: where roots should be [m]; (N, 2).
+
+        Returns:
+            Moves to where they can be [m]; (N, 2).
+        """
+        feet, before, at = self._state.feet, self._state.path[:, :2], places.copy()
+        most = _STRETCH + _STRIDE * np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
+        for k in range(2):
+            foot = FOOT + k * FOOT_WIDTH
+            swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
+            left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
+            there = left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left)
+            was, now = np.hypot(*(before - there).T), np.hypot(*(at - there).T)
+            reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
+            farthest = np.maximum(reach, was)  # who is too far already comes nearer at its own pace
+            share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
+            at = there + share[:, None] * (at - there)
+        return np.asarray(at - places)
+
+    def set_down(self, rows: IntArray, dt: float) -> None:
+        """Let some people (M,) set their swinging feet down where these are, for a time [s]."""
+        if len(rows):
+            set_down(self._state, rows, dt)
+            self._pose_again(rows)
+
     @property
     def swings(self) -> FloatArray:
         """Share of its swing that each foot has done, -1 for a foot that stands; (N, 2)."""
@@ -190,8 +232,7 @@ class ThrongBodies:
             moved = np.asarray(moved | here.any(axis=1) | there.any(axis=1))
         rows = np.flatnonzero(moved)
         if len(rows):
-            poses = posed(state.space, state.styles[rows], state.steps[rows], state.corners[rows], state.drops[rows])
-            self.roots[rows], self.turns[rows], self.down[rows] = poses.roots, _units(poses.rotations), poses.down
+            self._pose_again(rows)
         return np.asarray(moved)
 
     def state(self) -> Arrays:
@@ -237,6 +278,12 @@ class ThrongBodies:
             if found.shape != now.shape or not (np.abs(found.astype(np.float64)) <= _LARGEST).all():
                 raise ValueError("bodies of a throng that cannot be")
             setattr(self, name, found.astype(now.dtype))
+
+    def _pose_again(self, rows: IntArray) -> None:
+        """Pose some people (M,) anew, whose pelves stay as high as they are."""
+        state = self._state
+        poses = posed(state.space, state.styles[rows], state.steps[rows], state.corners[rows], state.drops[rows])
+        self.roots[rows], self.turns[rows], self.down[rows] = poses.roots, _units(poses.rotations), poses.down
 
     def _pose(self, dt: float, threads: int = 1) -> None:
         poses = pose_bodies(self._state, dt, threads=threads)

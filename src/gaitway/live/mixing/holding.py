@@ -87,6 +87,11 @@ def allowed_depths(waited: FloatArray) -> FloatArray:
     return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED))
 
 
+def is_late(waited: FloatArray) -> BoolArray:
+    """Return who sets a swinging foot down where it is, of people who have waited for so long [s]; (N,)."""
+    return np.asarray(waited > _PATIENCE)
+
+
 def waited_on(waited: FloatArray, held: BoolArray, dt: float) -> FloatArray:
     """Return how long people have waited [s] (N,) after a further step, in which some did (N,)."""
     return np.where(held, waited + dt, np.maximum(waited - _FORGET * dt, 0.0))

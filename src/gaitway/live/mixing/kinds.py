@@ -25,6 +25,8 @@ from gaitway.world.world import World
 
 _APART = 0.5
 """Distance between the parts of a long body [m]."""
+MIDDLE = 0.06
+"""How far the middle of a standing person, from the back to the toes, lies ahead of the root [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,7 @@ def kind_of(library: LiveLibrary, throng: list[ThrongBodies], blends: list[HandO
     long = max(library.extent.resting, 0.3)
     parts = max(int(np.ceil((2.0 * long - _APART) / _APART)), 1) if space is None else 1
     along: FloatArray = _APART * (np.arange(parts, dtype=np.float64) - 0.5 * (parts - 1))
+    along += 0.0 if space is None else MIDDLE
     if not ways or space is None:
         return ThrongKind(None, -1, 1.0, rest, rest, -1, 0.0, np.empty((0, 4)), along)
     state = ways[0].state

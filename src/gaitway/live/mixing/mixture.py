@@ -24,7 +24,7 @@ from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
 from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, paces_on, waited_on
+from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, is_late, paces_on, waited_on
 from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
 from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
@@ -82,8 +82,6 @@ _MOMENT = (_X, _Y, _HEADING, *range(_SMOOTH.start, _SMOOTH.stop))
 """Columns that are put back for who waits."""
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
-
-
 _TWIST = 0.6
 """Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
 
@@ -219,9 +217,10 @@ class LiveMixture:
             own.join(slots, places, headings, still, rotations.identity(count, len(bodies.space.rig.skeleton)), 0)
             own.follow(simulation.positions, headings, _WARM, headings, np.ones(count), 1)
             part_throng(
-                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [(own.roots, own.turns)],
+                [own], [(own.slots, (own.roots, own.turns))], [np.full(count, BAR)], [np.ones(count, np.bool_)],
+                [(own.roots, own.turns)],
                 lambda own=own: [(own.roots, own.turns)],  # type: ignore[misc]
-                [(own.roots[:0], own.turns[:0])], lambda slots, wishes: wishes, lambda slots: None,
+                [(own.roots[:0], own.turns[:0])], lambda bodies, wishes: wishes, lambda slots: None,
                 simulation.walls_now(), _WARM,
             )  # fmt: skip
 
@@ -456,10 +455,12 @@ class LiveMixture:
         known = simulation.rows_of(slots)
         fresh = np.flatnonzero(known < 0)
         speeds = np.array([self._kinds[owner].speed for owner in owners.tolist()])
-        simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], np.zeros(len(fresh)))
+        along = np.array([self._kinds[owner].along[0] for owner in owners.tolist()])
+        simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], along[fresh])
         rows = simulation.rows_of(slots)
         velocities = numbers[slots][:, [_VX, _VY]]
-        simulation.guide(rows, places, headings, velocities)
+        middles = places + rules.ahead(along, headings)
+        simulation.guide(rows, middles, headings, velocities)
         simulation.let_walk(rows, velocities, goals, reaches, there)
         groups = np.array([self._kinds[owner].group for owner in owners.tolist()])
         for group in np.unique(groups).tolist():
@@ -474,7 +475,7 @@ class LiveMixture:
             self._blends[group].begin(slots[own], *shown, bodies.roots[-count:], bodies.turns[-count:])
         self._walks[slots] = True
         still = np.zeros((len(slots), 1))
-        numbers[slots, _SMOOTH] = np.column_stack([places, velocities, headings, still])
+        numbers[slots, _SMOOTH] = np.column_stack([middles, velocities, headings, still])
         numbers[slots, _PUSHED], numbers[slots, _LOWERED], numbers[slots, _WAITED] = 0.0, 1.0, 0.0
         numbers[slots, _NO_FLOOR], numbers[slots, _JOINED], numbers[slots, _PACE] = 0.0, time, 1.0
         numbers[slots, _OPEN_SINCE] = np.inf
@@ -504,8 +505,7 @@ class LiveMixture:
             return
         slots = simulation.slots[rows]
         headings = numbers[slots, _HEADING]
-        way = np.column_stack([np.cos(headings), np.sin(headings)])
-        places = numbers[slots][:, [_X, _Y]] + simulation.along[rows, None] * way
+        places = numbers[slots][:, [_X, _Y]] + rules.ahead(simulation.along[rows], headings)
         simulation.guide(rows, places, headings, numbers[slots][:, [_VX, _VY]])
         present = tree.query(places, distance_upper_bound=_SIGHT)[0] < np.inf
         there = parts.crowd.value.counts[slots, playing.STATUS] == playing.THERE
@@ -517,20 +517,24 @@ class LiveMixture:
         assert simulation is not None
         rows = simulation.rows_of(walkers)
         places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
-        present = simulation.present
         if parts.time >= self._next_look - 1e-9:
-            self._look_at_arms(np.flatnonzero(present), places, headings)
+            self._look_at_arms(np.flatnonzero(simulation.present), places, headings)
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             smooth_paths(path, places[own], headings[own], dt)
             path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
+            roots = path[:, :2] - rules.ahead(simulation.along[own], path[:, 4])
+            back = bodies.held_by_feet(roots)
+            path[:, :2] += back
+            simulation.nudge(own, back)
             headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
             numbers[bodies.slots, _SMOOTH] = path
             lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
-            bodies.follow(path[:, :2], path[:, 4], dt, lowered, paces, threads)
+            bodies.follow(roots + back, path[:, 4], dt, lowered, paces, threads)
+        places = simulation.positions
         simulation.face(rows, headings[rows])
-        numbers[walkers, _X], numbers[walkers, _Y] = places[rows, 0], places[rows, 1]
+        numbers[walkers[:, None], [_X, _Y]] = places[rows] - rules.ahead(simulation.along[rows], headings[rows])
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
@@ -722,9 +726,10 @@ class LiveMixture:
         first = [(roots, turns) for _, roots, turns, _ in self._shown]
         numbers = self._numbers
         allowed = [allowed_depths(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
+        late = [is_late(numbers[bodies.slots, _WAITED]) for bodies in self._bodies]
         moves, held = part_throng(
-            self._bodies, before.shown, allowed, first, shown, others,
-            lambda who, wishes: self._pushed(who, wishes, dt),
+            self._bodies, before.shown, allowed, late, first, shown, others,
+            lambda bodies, wishes: self._pushed(bodies, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
         )  # fmt: skip
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
@@ -739,12 +744,15 @@ class LiveMixture:
             numbers[bodies.slots, _WAITED] = waited_on(numbers[bodies.slots, _WAITED], waits, dt)
             numbers[bodies.slots, _PACE] = paces_on(numbers[bodies.slots, _PACE], waits)
 
-    def _pushed(self, slots: IntArray, wishes: FloatArray, dt: float) -> FloatArray:
+    def _pushed(self, bodies: ThrongBodies, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
+        slots = bodies.slots
         before, path = self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH]
-        now = pushed_softly(before, path, wishes, dt)
-        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = now, path
-        return np.asarray(now * dt)
+        moves = dt * pushed_softly(before, path, wishes, dt)
+        back = bodies.held_by_feet(bodies.places + moves)
+        path[:, :2] += back
+        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = (moves + back) / dt, path
+        return np.asarray(moves + back)
 
     def _clips_near(
         self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses

@@ -30,7 +30,7 @@ NEAR = 1.7
 """People whose roots are farther apart than this do not touch [m]."""
 _ROOM = 0.2
 """How much farther apart than two bodies reach people may be who are compared, for steps and margins [m]."""
-MARGIN = 0.03
+MARGIN = 0.02
 """Distance that bodies keep [m]."""
 _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
@@ -169,23 +169,25 @@ def part_throng(
     throng: Sequence[ThrongBodies],
     before: Sequence[tuple[IntArray, Poses]],
     allowed: Sequence[FloatArray],
+    late: Sequence[BoolArray],
     first: Sequence[Poses],
     shown: Callable[[], list[Poses]],
     others: Sequence[Poses],
-    pushed: Callable[[IntArray, FloatArray], FloatArray],
+    pushed: Callable[[ThrongBodies, FloatArray], FloatArray],
     put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
-    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back.
-    Else two whose limbs are in one another's way would wait for ever.
+    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back, or
+    sets it down where it is after a while. Else two whose limbs are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
         before: what was shown of them, or of some of them, a moment before: numbers in the engine, and poses.
         allowed: how deep each may be in others without having to wait [m]; (N,) by skeleton.
+        late: who has waited for long; (N,) by skeleton.
         first: what is shown of them, and behind them of others who cannot be moved, by skeleton.
         shown: returns the same after bodies were changed.
         others: further people who cannot be moved, by skeleton.
@@ -217,7 +219,7 @@ def part_throng(
         more = bounded(feet + np.where(swinging[..., None], pushes.feet, 0.0), _FOOT_SPEED * dt) - feet
         feet = feet + more
         if number == 0:
-            out = [pushed(bodies.slots, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
+            out = [pushed(bodies, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
         fresh = np.zeros(len(kinds), np.bool_)
         for rows, bodies, roots in zip(parts, throng, out, strict=True):
             if len(bodies):
@@ -238,21 +240,29 @@ def part_throng(
     past = shapes.posed(kinds, old)
     held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
     if held.any():
-        who = np.concatenate([bodies.slots[held[rows]] for rows, bodies in zip(parts, throng, strict=True)])
-        put_back(who)
-        shapes.pose_again(capsules, _joined(shown(), others), held)
         pairs = pairs[held[pairs].any(axis=1)]
-        for rows, bodies in zip(parts, throng, strict=True):
-            swinging[rows] = bodies.swings >= 0.0
-        pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
-        roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
-        feet[~swinging] = 0.0
-        for rows, bodies, moves in zip(parts, throng, out, strict=True):
-            if len(bodies):
-                moves[held[rows]] = roots[rows][held[rows]]
-                bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
-        shapes.pose_again(capsules, _joined(shown(), others), held)
-        still = waiting(shapes, past, capsules, pairs, ~held, bars, walls)
+        still = held
+        for leans in (True, False):  # who cannot lean away may still be able to set a foot down
+            for rows, bodies, moves, some in zip(parts, throng, out, late, strict=True):
+                moves[still[rows]] = 0.0
+                put_back(bodies.slots[still[rows]])
+                bodies.set_down(np.flatnonzero(still[rows] & some), dt)
+            shapes.pose_again(capsules, _joined(shown(), others), still)
+            if leans:
+                for rows, bodies in zip(parts, throng, strict=True):
+                    swinging[rows] = bodies.swings >= 0.0
+                pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
+                roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+                feet[~swinging] = 0.0
+                for rows, bodies, moves in zip(parts, throng, out, strict=True):
+                    if len(bodies):
+                        roots[rows] += bodies.held_by_feet(bodies.places + roots[rows])
+                        moves[held[rows]] = roots[rows][held[rows]]
+                        bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
+                shapes.pose_again(capsules, _joined(shown(), others), held)
+            still = waiting(shapes, past, capsules, pairs, ~still, bars, walls)
+            if not still.any():
+                break
         if still.any():
             put_back(np.concatenate([bodies.slots[still[rows]] for rows, bodies in zip(parts, throng, strict=True)]))
             for rows, moves in zip(parts, out, strict=True):

@@ -108,3 +108,8 @@ def calmed(looks: FloatArray, shares: FloatArray) -> FloatArray:
         turn = turn + shares[:, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turn)
         out[:, part] = rotations.normalize(turn)
     return out
+
+
+def ahead(along: FloatArray, headings: FloatArray) -> FloatArray:
+    """Return moves ahead by lengths (N,) [m] along headings (N,) [rad]; (N, 2)."""
+    return np.asarray(along[:, None] * np.column_stack([np.cos(headings), np.sin(headings)]))
