@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gaitway.levels.level_scene import LevelScene
 from gaitway.performing.synthesis import SWAY, Leg, Performer
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan
+from gaitway.take.model import Take
 
 
 def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = None) -> list[Performer]:
@@ -29,6 +31,20 @@ def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = 
 def errand_rows(found: ErrandPlan) -> dict[str, list[list[Any]]]:
     """Return what everybody did, by name, as plain JSON values: label, start, end [s], what came of it, and why."""
     return {busy.name: [_row(span) for span in busy.spans] for busy in found.people}
+
+
+def thing_rows(found: ErrandPlan) -> dict[str, Any]:
+    """Return what became of things, as facts of a take; nothing without things."""
+    return {} if found.desk is None else found.desk.facts()
+
+
+def with_arms_that_carry(take: Take, found: ErrandPlan) -> Take:
+    """Return a take in which whoever has a thing carries it."""
+    if found.desk is None:
+        return take
+    carrying = import_module("gaitway.handling.carrying")  # which loads the planner of limbs
+    carried: Take = carrying.with_carrying(take, found.desk.carries, found.desk.motions)
+    return carried
 
 
 def _row(span: Span) -> list[Any]:
