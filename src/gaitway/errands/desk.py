@@ -51,12 +51,16 @@ _APART = (0.86, 0.8, 0.74, 0.68)
 """Distances at which people stand who give or take from hand to hand, or from a head [m]."""
 _BESIDE = (0.0, 0.25, -0.25, 0.5, -0.5)
 """Directions in which they stand, as seen from who stands already, beside straight ahead [rad]."""
+_ALL_AROUND = (*_BESIDE, 0.9, -0.9, 1.4, -1.4, 2.0, -2.0, 2.6, -2.6, math.pi)
+"""Directions in which somebody stands who takes a thing from a head."""
 _MET = 1.08
 """Height at which hands meet, for a body of usual size [m]."""
 _SHOWN = (0.36, 0.06, 1.28)
 """Where a thing is held up: ahead, to the side of its hand, and above the floor [m]."""
 _GRID, _SPOTS = 0.1, 10
 """Distance between places on a thing where something is put [m], and how many of them are tried."""
+_TILTS = tuple(math.radians(angle) for angle in (0.0, 12.0, 24.0))
+"""How far back a thing may be tilted that is put on a head [rad]."""
 _WORN = 0.105
 """How high above the head joint the underside of a thing is that is worn, for a body of usual size [m]."""
 
@@ -213,8 +217,9 @@ class HandlingDesk:
         x, y, heading = pose
         told: LimbError | None = None
         found: list[Stop] = []
+        sides = _ALL_AROUND if self.states[errand.thing].part == HEAD else _BESIDE
         for apart in _APART:
-            for turn in _BESIDE:
+            for turn in sides:
                 way = heading + turn
                 point = np.array([x + apart * math.cos(way), y + apart * math.sin(way)])
                 if self.clearance(point[None])[0] < radius or not free(point[None])[0]:
@@ -288,8 +293,8 @@ class HandlingDesk:
             self._got(getter, thing, hand, met, motion, two, task, time, errand)
             return self._done(giver, one, None, time, clip), self._done(getter, two, motion, time)
         met, giving, taking = self._meeting(one, two, home, mine, thing, state, hand)
-        first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0)),
-                    leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0)))  # fmt: skip
+        first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0).posture),
+                    leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0).posture))  # fmt: skip
         empty = self._without(one, home, state.part)
         before = hand_motion(
             one, giving, home, empty, before=thing_carried(thing, state.pose), first=first,
@@ -348,9 +353,7 @@ class HandlingDesk:
         self._set(thing.name, time, ThingState(inner, who, hand))
         self._begin_carry(handler, who, hand, thing, inner, time)
 
-    def _targets(
-        self, who: str, pose: Pose, errand: Handle, time: float
-    ) -> Iterator[tuple[FloatArray, float | None]]:
+    def _targets(self, who: str, pose: Pose, errand: Handle, time: float) -> Iterator[tuple[FloatArray, float | None]]:
         """Yield where the thing is or goes to [m], and how it is turned there [rad], the best first."""
         if errand.verb != "put":
             now = self.pose_of(errand.thing, time)
@@ -384,6 +387,7 @@ class HandlingDesk:
         ranked: list[tuple[float, int, Stop]] = []
         told: LimbError | None = None
         shortest = math.inf
+        known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
         for number, (point, way) in enumerate(_ring(target.at, size)):
             if self.clearance(point[None])[0] < size * _ROOM or not free(point[None])[0]:
                 continue
@@ -395,35 +399,47 @@ class HandlingDesk:
                 heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
                 seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
                 home = self.home(bare, who)
-                try:
-                    task = self._task(bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
-                    posture = bare.goal(task, home, 0.0)
-                except LimbError as problem:
+                task = self._task(bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
+                task = replace(task, ways=task.ways[:1] if errand.verb == "take" else task.ways[::2])
+                # seen from around, what is reached for is mostly at the same place
+                key = (hand, *np.round(task.target, 3), None if yaw is None else round(yaw - heading, 3))
+                if key not in known:
+                    known[key] = self._tried(bare, task, home)
+                posture = known[key]
+                if isinstance(posture, LimbError):
                     away = float(np.linalg.norm(seen.at[:2]))
                     if away < shortest:
-                        told, shortest = problem, away
+                        told, shortest = posture, away
                     continue
                 cost = bare.uneasiness(posture, home, hand) + _LEFT * (hand == "left")
                 cost += _WAY * math.dist(point, pose[:2])
                 stop = Stop((float(point[0]), float(point[1]), heading), hand, back)
                 ranked.append((round(cost, 6), number, stop))
         ranked.sort(key=lambda row: row[:2])
-        kept: list[Stop] = []
-        for _, _, stop in ranked[:_TESTED]:
+        tested: list[tuple[float, int, Stop]] = []
+        for _, number, stop in ranked[:_TESTED]:
             try:
                 handler = self._handler(who, stop.pose, time, {errand.thing})
-                task = self._task(handler, who, errand, stop.hand, target, yaw)
-                handler.goal(task, self.home(handler, who), 0.0)
+                home = self.home(handler, who)
+                posture = handler.goal(self._task(handler, who, errand, stop.hand, target, yaw), home, 0.005).posture
             except LimbError as problem:
                 told = problem
                 continue
-            kept.append(stop)
-            if len(kept) == _KEPT:
-                break
+            cost = handler.uneasiness(posture, home, stop.hand) + _LEFT * (stop.hand == "left")
+            cost += _WAY * math.dist(stop.pose[:2], pose[:2])
+            tested.append((round(cost, 6), number, stop))
+        kept = [stop for _, _, stop in sorted(tested, key=lambda row: row[:2])[:_KEPT]]
         if not kept:
             why = str(told) if told is not None else "there is nowhere to stand near it"
             raise LimbError(f"'{thing.name}' cannot be reached: {why}")
         return kept
+
+    def _tried(self, handler: Handler, task: HandTask, home: FloatArray) -> FloatArray | LimbError:
+        """Return a posture that fulfils a task, or why there is none."""
+        try:
+            return handler.goal(task, home, 0.0).posture
+        except LimbError as problem:
+            return problem
 
     def _ahead(self, point: FloatArray, way: float, radius: float) -> tuple[float, float] | None:
         """Return direction and distance from a place to one with usual room, away from what is reached for."""
@@ -461,7 +477,7 @@ class HandlingDesk:
         number = self._grasp(thing, at, handler.clip.root_positions[0])
         task = handler.grasping(thing, hand, at, number)
         if state.part == "mover":  # where it will be when the hand is there
-            goal = handler.goal(task, home, 0.0)
+            goal = handler.goal(task, home, 0.0).posture
             at = self.pose_of(thing.name, time + round((LEAD + leg_seconds(handler, task, home, goal)) * FPS) / FPS)
             task = handler.grasping(thing, hand, at, number)
         motion = self._grasped(handler, task, thing, hand, at, home, (), seed)
@@ -479,27 +495,18 @@ class HandlingDesk:
         state, home = self.states[thing.name], self.home(handler, who)
         empty, load = self._without(handler, home, hand), thing_carried(thing, state.pose)
         if errand.on == HEAD:
-            # a hat is put on by a hand beside the head; which way it is turned does not matter
-            spot, yaw = self._joint_pose(handler, home, HEAD).carried(self._worn_pose(who)), None
-            task = handler.placing(thing, hand, state.pose, spot.at, yaw)
-            motion = hand_motion(handler, task, home, empty, before=None, look=_eyes_ahead(handler), seed=seed)
-            done = motion.wrist.carried(state.pose)
+            # which way a hat is turned does not matter, and it may sit a little back
+            spot = self._joint_pose(handler, home, HEAD).carried(self._worn_pose(who)).at
+            tasks = [handler.placing(thing, hand, state.pose, spot, None, (tilt,)) for tilt in _TILTS]
+            task, motion = _first(handler, tasks, home, empty, None, _eyes_ahead(handler), seed)
             head = handler.clip.skeleton.roles["head"]
             places, turns = motion.clip.joint_transforms()
-            inner = done.within(ThingPose(places[motion.leave, head], turns[motion.leave, head]))
-            after = ThingState(inner, who, HEAD)
+            worn = ThingPose(places[motion.leave, head], turns[motion.leave, head])
+            after = ThingState(motion.wrist.carried(state.pose).within(worn), who, HEAD)
         else:
-            told: LimbError | None = None
-            motion = None
-            for spot_at, yaw in self._targets(who, _pose(handler), errand, time):
-                task = handler.placing(thing, hand, state.pose, spot_at, yaw)
-                try:
-                    motion = hand_motion(handler, task, home, empty, before=load, seed=seed)
-                    break
-                except LimbError as problem:
-                    told = told or problem
-            if motion is None:
-                raise told or LimbError(f"there is no room on '{errand.on}'")
+            targets = self._targets(who, _pose(handler), errand, time)
+            tasks = [handler.placing(thing, hand, state.pose, spot, yaw) for spot, yaw in targets]
+            task, motion = _first(handler, tasks, home, empty, load, None, seed)
             after = ThingState(motion.wrist.carried(state.pose))
         self._note(who, errand, task, handler, motion, time)
         self._end_carry(who, hand, time + motion.clip.duration)
@@ -558,7 +565,7 @@ class HandlingDesk:
                 spot = np.array([*(a + share * (b - a))[:2], floor + size * high]) - np.array(thing.middle)
                 try:
                     giving = one.placing(thing, state.part, state.pose, spot, None)
-                    goal = one.goal(giving, home, 0.0)
+                    goal = one.goal(giving, home, 0.0).posture
                     met = one.wrist(goal, state.part).carried(state.pose)
                     taking = two.grasping(thing, hand, met, self._grasp(thing, met, b))
                     two.goal(taking, mine, 0.0)
@@ -645,7 +652,7 @@ class HandlingDesk:
     def _note(
         self, who: str, errand: Handle, task: HandTask, handler: Handler, motion: HandMotion, time: float
     ) -> None:
-        offset = _turned(handler.limb(task.hand).turns[3], task.mark)
+        offset = _turned(handler.limb(task.hand).turns[3], motion.mark)
         self.reaches.append([
             who, task.hand, errand.verb, errand.thing, round(time + motion.seconds, 4),
             [round(float(v), 5) for v in task.target], [round(float(v), 5) for v in offset],
@@ -673,6 +680,20 @@ def _bare(library: Library) -> Handler:
     return Handler.at(library, (0.0, 0.0, 0.0), World((-10.0, -10.0, 10.0, 10.0)))
 
 
+def _first(
+    handler: Handler, tasks: Sequence[HandTask], home: FloatArray, empty: FloatArray, load: Carried | None,
+    look: FloatArray | None, seed: int,
+) -> tuple[HandTask, HandMotion]:  # fmt: skip
+    """Return the first of several tasks of putting a thing down that can be fulfilled, and the motion."""
+    told: LimbError | None = None
+    for task in tasks:
+        try:
+            return task, hand_motion(handler, task, home, empty, before=load, look=look, seed=seed)
+        except LimbError as problem:
+            told = told or problem
+    raise told or LimbError("there is no room for it")
+
+
 def _ring(at: FloatArray, size: float) -> Iterator[tuple[FloatArray, float]]:
     """Yield points around a place [m], and the directions from it [rad]."""
     for away in _DISTANCES:
@@ -685,7 +706,7 @@ def _even(low: float, high: float) -> list[float]:
     """Return about evenly spaced numbers from one to another."""
     if high <= low:
         return [0.5 * (low + high)] if high > low - 0.03 else []
-    return np.linspace(low, high, max(round((high - low) / _GRID) + 1, 2)).tolist()
+    return [float(v) for v in np.linspace(low, high, max(round((high - low) / _GRID) + 1, 2))]
 
 
 def _yaw(pose: ThingPose) -> float:
@@ -726,4 +747,3 @@ def _without_hands(clip: Clip) -> OtherBody:
 def _had(state: ThingState) -> str:
     where = "wears it" if state.part == HEAD else f"has it in the {state.part} hand"
     return f"'{state.who}' {where}"
-

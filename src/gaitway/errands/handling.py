@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError
-from gaitway.errands.orders import Order, Outcome, Reach, Stand, Walk
+from gaitway.errands.orders import Order, Outcome, Pose, Reach, Stand, Walk
 from gaitway.scene.errands import Handle
 
 if TYPE_CHECKING:
-    from gaitway.errands.desk import Stop
-    from gaitway.errands.dispatcher import Dispatcher, Doer
+    from gaitway.errands.desk import HandlingDesk, Stop
+    from gaitway.errands.standing_places import StandingPlaces
 
 _NEAR = 0.6
 """Least distance from whoever a thing is given to or taken from [m]; others are farther away."""
@@ -26,7 +26,47 @@ _AGAIN = 2.0
 Doing = Generator[Order, Outcome, str]
 
 
-def handle(dispatcher: Dispatcher, doer: Doer, errand: Handle) -> Doing:
+class Doer(Protocol):
+    """Somebody who does errands, as far as things need to know."""
+
+    @property
+    def name(self) -> str:
+        """Name of the person."""
+
+    @property
+    def pose(self) -> Pose:
+        """Where the person stands."""
+
+    @property
+    def radius(self) -> float:
+        """[m]."""
+
+    @property
+    def time(self) -> float:
+        """Time of the last outcome [s]."""
+
+
+class Guide(Protocol):
+    """Whoever tells people what to do next, as far as things need to know."""
+
+    @property
+    def desk(self) -> HandlingDesk | None:
+        """Where things are; None where nobody handles any."""
+
+    @property
+    def standing(self) -> StandingPlaces:
+        """Where everybody stands."""
+
+    @property
+    def people(self) -> Mapping[str, Doer]:
+        """Everybody, by name."""
+
+    @property
+    def walk(self) -> Callable[..., Generator[Order, Outcome, Outcome]]:
+        """Walks of somebody by an order."""
+
+
+def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
     """Do an errand with a thing; return why it could not be done, or nothing."""
     desk = dispatcher.desk
     if desk is None:
@@ -46,7 +86,7 @@ def handle(dispatcher: Dispatcher, doer: Doer, errand: Handle) -> Doing:
     return (yield from _at_stops(dispatcher, doer, errand, stops))
 
 
-def _with_other(dispatcher: Dispatcher, doer: Doer, errand: Handle, name: str) -> Doing:
+def _with_other(dispatcher: Guide, doer: Doer, errand: Handle, name: str) -> Doing:
     """Give a thing to somebody who stands, or take it from there."""
     desk, late = dispatcher.desk, doer.time + errand.patience
     while desk is not None:
@@ -71,7 +111,7 @@ def _with_other(dispatcher: Dispatcher, doer: Doer, errand: Handle, name: str) -
     return "nobody handles things here"
 
 
-def _at_stops(dispatcher: Dispatcher, doer: Doer, errand: Handle, stops: list[Stop]) -> Doing:
+def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) -> Doing:
     """Walk to one place after another until the reach is done from there; return why it is not."""
     reason = ""
     for stop in stops:
@@ -86,7 +126,7 @@ def _at_stops(dispatcher: Dispatcher, doer: Doer, errand: Handle, stops: list[St
     return reason
 
 
-def _free(dispatcher: Dispatcher, doer: Doer, beside: str | None) -> Callable[[FloatArray], BoolArray]:
+def _free(dispatcher: Guide, doer: Doer, beside: str | None) -> Callable[[FloatArray], BoolArray]:
     """Return a test of points (N, 2) for places of others; (N,)."""
 
     def free(points: FloatArray) -> BoolArray:
@@ -98,4 +138,3 @@ def _free(dispatcher: Dispatcher, doer: Doer, beside: str | None) -> Callable[[F
         return clear
 
     return free
-

@@ -114,8 +114,8 @@ def _layer(take: Take, carry: Carry, motions: Sequence[tuple[float, Clip]]) -> L
         edge = np.minimum(edge, ease((carry.end - times) / _EDGE))
     turns = rotations.multiply(rotations.conjugate(local), wanted)
     turns = rotations.slerp(rotations.identity(*turns.shape[:-1]), turns, edge[:, None])
-    turns = rotations.normalize(rotations.continuous(turns)).astype(np.float32)
-    return Layer(character, float(times[0]), joints, turns, name=LAYER)
+    packed = rotations.normalize(rotations.continuous(turns)).astype(np.float32)
+    return Layer(character, float(times[0]), joints, packed, name=LAYER)
 
 
 def _shown(clip: Clip, joints: IntArray, times: FloatArray) -> FloatArray:

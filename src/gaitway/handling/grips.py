@@ -23,6 +23,8 @@ _HAND = 0.18
 """Length of the hand that the lengths below belong to [m]."""
 _PALM = 0.022
 """Distance from the middle of a hand to its palm [m]."""
+_DEEP = 0.1
+"""Greatest height of a thing that is held by its middle from above [m]."""
 _PINCH = 0.75
 """Where on the way from the wrist to the fingertips a hand pinches a thing that has a place to be grasped."""
 
@@ -65,12 +67,19 @@ def palm(limb: Limb) -> FloatArray:
     return np.array([0.0, 1.0 if limb.name.startswith("left") else -1.0, 0.0])
 
 
-def grip_point(limb: Limb, thing: Thing) -> FloatArray:
-    """Return where in a hand the place is by which it grasps a thing, in the frame of the last segment [m]; (3,)."""
+def grip_point(limb: Limb, thing: Thing, from_above: bool = False) -> FloatArray:
+    """Return where in a hand the place is by which it grasps a thing, in the frame of the last segment [m]; (3,).
+
+    Args:
+        limb: the arm.
+        thing: the thing.
+        from_above: whether the palm is on top of it, and not at its side.
+    """
     size = float(np.linalg.norm(limb.tip)) / _HAND
     if thing.grasps:
         return _PINCH * limb.tip + size * _PALM * palm(limb)
-    return GRIP * limb.tip + (size * _PALM + 0.5 * thing.width) * palm(limb)
+    half = 0.5 * (min(thing.size[2], _DEEP) if from_above else thing.width)
+    return GRIP * limb.tip + (size * _PALM + half) * palm(limb)
 
 
 def grasp_place(thing: Thing, number: int = 0) -> FloatArray:
@@ -133,5 +142,5 @@ def thing_obstacle(thing: Thing, pose: ThingPose) -> Obstacle:
 def thing_carried(thing: Thing, inner: ThingPose) -> Carried:
     """Return a thing as what a hand holds; `inner` is its pose in the frame of the wrist joint."""
     starts, ends, radii = thing_capsules(thing.shape, thing.size)
-    return Carried(*(inner.at + rotations.rotate(inner.turn, points) for points in (starts, ends)), radii)
-
+    low, high = (inner.at + rotations.rotate(inner.turn, points) for points in (starts, ends))
+    return Carried(low, high, radii)

@@ -1,4 +1,4 @@
-"""Somebody who stands somewhere and reaches: which postures bring a hand where it is wanted, and how uneasy they are."""
+"""Somebody who stands and reaches: which postures bring a hand where it is wanted, and how uneasy they are."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import LimbError
-from gaitway.handling.grips import ThingPose, grasp_place, grip_point
+from gaitway.handling.grips import ThingPose, grasp_place, grip_point, palm
 from gaitway.library.behavior import Library
 from gaitway.limbs import _roadmap_kernels as kernels
 from gaitway.limbs._stance_kernels import ANGLE, ARM, DROP, FLEXION, LEAN, NUMBERS, TURN
@@ -40,22 +41,43 @@ _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
 _CARRIED = ((0.30, 0.17, 1.00), (0.34, 0.12, 1.05), (0.27, 0.22, 0.96))
 """Where a carried thing's middle is: ahead, to the side of its hand, and above the floor [m]; the best first."""
+_ROLLS = (0.0, math.radians(45.0), math.radians(85.0))
+_ASIDES = (0.0, math.radians(30.0), math.radians(-20.0))
+_DOWNS = (math.radians(12.0), math.radians(35.0))
+"""Ways in which a hand grasps: how far its palm is turned down, how far it points inward, and down [rad]."""
 _TURNS = 16
 """Number of ways in which an upright thing may be turned."""
 
 
 @dataclass(frozen=True, eq=False)
 class HandTask:
-    """Where a hand goes."""
+    """Where a hand goes, and in which ways it may do so."""
 
     hand: str
     """"right" or "left"."""
-    mark: FloatArray
-    """The point of the hand that goes there, in the frame of its last segment [m]; (3,)."""
     target: FloatArray
-    """Where [m]; (3,)."""
-    turns: FloatArray | None = None
-    """World turns of the wrist joint, any of which will do, wxyz; (K, 4). None leaves it free."""
+    """Where a point of it goes [m]; (3,)."""
+    ways: tuple[HandWay, ...]
+    """Ways, any of which will do."""
+
+
+@dataclass(frozen=True, eq=False)
+class HandWay:
+    """One way in which a hand may be at its target."""
+
+    mark: FloatArray
+    """The point of the hand that is there, in the frame of its last segment [m]; (3,)."""
+    turn: FloatArray | None = None
+    """World turn of the wrist joint, wxyz; (4,). None leaves it free: the hand goes on straight from the forearm."""
+
+
+class HandGoal(NamedTuple):
+    """A posture that fulfils a task."""
+
+    posture: FloatArray
+    """(22,)."""
+    mark: FloatArray
+    """The point of the hand that is at the target; (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,24 +126,22 @@ class Handler:
         placed, joint = self.stander.place(posture[None]), int(self.limb(hand).joints[2])
         return ThingPose(placed.places[0, joint], rotations.from_matrix(placed.turns[0, joint]))
 
-    def goal(self, task: HandTask, home: FloatArray, margin: float) -> FloatArray:
-        """Return the least uneasy posture found that fulfils a task, with the other arm as at home; (22,).
+    def goal(self, task: HandTask, home: FloatArray, margin: float) -> HandGoal:
+        """Return the least uneasy posture found that fulfils a task, with the other arm as at home.
 
         Raises:
             LimbError: that says how far it got.
         """
-        if task.turns is None:
-            return self._found(task, home, margin, None)
         best, least, told = None, math.inf, None
-        for turn in task.turns:
+        for way in task.ways:
             try:
-                found = self._found(task, home, margin, turn)
+                found = self._found(task, way, home, margin)
             except LimbError as problem:
                 told = told or problem
                 continue
             cost = round(self.uneasiness(found, home, task.hand), 6)
             if cost < least:
-                best, least = found, cost
+                best, least = HandGoal(found, way.mark), cost
         if best is None:
             raise told or LimbError(f"the {task.hand} hand has no way to turn")
         return best
@@ -156,7 +176,7 @@ class Handler:
             ])  # fmt: skip
             task = self.placing(thing, hand, inner, spot - np.array(thing.middle), None)
             try:
-                found = self.goal(task, home, 0.0)
+                found = self.goal(task, home, 0.0).posture
             except LimbError:
                 continue
             if np.abs(found[FLEXION:]).max() < math.radians(6.0):
@@ -167,7 +187,13 @@ class Handler:
         return home
 
     def placing(
-        self, thing: Thing, hand: str, inner: ThingPose, at: FloatArray, yaw: float | None
+        self,
+        thing: Thing,
+        hand: str,
+        inner: ThingPose,
+        at: FloatArray,
+        yaw: float | None,
+        tilts: Sequence[float] = (0.0,),
     ) -> HandTask:
         """Return the task of bringing a thing in a hand to a place, upright.
 
@@ -177,37 +203,54 @@ class Handler:
             inner: its pose in the frame of the wrist.
             at: where its origin goes [m]; (3,).
             yaw: how it is turned there [rad]; None for any way.
+            tilts: how far it may be tilted toward the body's back [rad]; upright by default.
         """
-        limb = self.limb(hand)
-        yaws = np.arange(_TURNS) * math.tau / _TURNS + float(self.clip.headings()[0]) if yaw is None else [yaw]
-        turns = rotations.from_yaw(np.asarray(yaws))
-        wrists = rotations.multiply(turns, rotations.conjugate(inner.turn))
+        limb, heading = self.limb(hand), float(self.clip.headings()[0])
+        yaws = np.arange(_TURNS) * math.tau / _TURNS + heading if yaw is None else np.array([yaw])
+        left = np.array([-math.sin(heading), math.cos(heading), 0.0])
         grip = rotations.rotate(rotations.conjugate(limb.turns[3]), inner.at)  # the thing's origin is what is aimed at
-        return HandTask(hand, grip, np.asarray(at, dtype=np.float64), wrists)
+        ways = []
+        for tilt in tilts:
+            turns = rotations.multiply(rotations.from_axis_angle(left, -tilt), rotations.from_yaw(yaws))
+            wrists = rotations.multiply(turns, rotations.conjugate(inner.turn))
+            ways += [HandWay(grip, wrist) for wrist in wrists]
+        return HandTask(hand, np.asarray(at, dtype=np.float64), tuple(ways))
 
     def grasping(self, thing: Thing, hand: str, pose: ThingPose, number: int = 0) -> HandTask:
-        """Return the task of grasping a thing where it is."""
-        return HandTask(hand, grip_point(self.limb(hand), thing), pose.point(grasp_place(thing, number)))
+        """Return the task of grasping a thing where it is: as the arm comes, from the side, or from above."""
+        limb, target = self.limb(hand), pose.point(grasp_place(thing, number))
+        ways = [HandWay(grip_point(limb, thing))]
+        root = self.clip.root_positions[0]
+        bearing = math.atan2(target[1] - root[1], target[0] - root[0])
+        inward = 1.0 if hand == "right" else -1.0
+        for roll in _ROLLS:  # 0: the palm faces inward, a quarter turn: down
+            mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
+            for aside in _ASIDES:
+                for down in _DOWNS:
+                    frame = _hand_frame(limb, bearing + inward * aside, down, inward, roll)
+                    turn = rotations.multiply(rotations.from_matrix(frame), rotations.conjugate(limb.turns[3]))
+                    ways.append(HandWay(mark, turn))
+        return HandTask(hand, target, tuple(ways))
 
     def touching(self, hand: str, target: FloatArray) -> HandTask:
         """Return the task of touching a point [m] with the fingertips."""
-        return HandTask(hand, np.array(self.limb(hand).tip), np.asarray(target, dtype=np.float64))
+        return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
 
-    def _found(self, task: HandTask, home: FloatArray, margin: float, turn: FloatArray | None) -> FloatArray:
+    def _found(self, task: HandTask, way: HandWay, home: FloatArray, margin: float) -> FloatArray:
         number, limb = HANDS.index(task.hand), self.limb(task.hand)
         offsets = np.array(self.stander.table.mark_offsets)
-        offsets[grip_mark(task.hand)] = rotations.rotate(limb.turns[3], task.mark)
+        offsets[grip_mark(task.hand)] = rotations.rotate(limb.turns[3], way.mark)
         table = self.stander.table._replace(mark_offsets=read_only(offsets))
         marked = replace(self.stander, table=table)
         nodes = np.ascontiguousarray(home[None])
         out, told, frame = np.empty(NUMBERS), np.empty(2), np.eye(3)
-        if turn is not None:
-            frame = np.ascontiguousarray(rotations.to_matrix(rotations.multiply(turn, limb.turns[3])))
+        if way.turn is not None:
+            frame = np.ascontiguousarray(rotations.to_matrix(rotations.multiply(way.turn, limb.turns[3])))
         swivels = np.array(_SWIVELS) * (1.0 if task.hand == "left" else -1.0)
         found = kernels.find_goal(
             table, read_only(np.array([_STEP, _RESOLUTION, float(margin)])), read_only(nodes),
-            read_only(marked.place(nodes).marks), read_only(np.array(home)), number, read_only(np.array(task.mark)),
-            read_only(np.array(task.target)), read_only(frame), turn is not None, 1,
+            read_only(marked.place(nodes).marks), read_only(np.array(home)), number, read_only(np.array(way.mark)),
+            read_only(np.array(task.target)), read_only(frame), way.turn is not None, 1,
             read_only(np.array(_SCALES)), read_only(swivels), out, told,
         )  # fmt: skip
         if found:
@@ -220,6 +263,16 @@ class Handler:
         else:
             why = "every posture that reaches it is beyond the limits of the joints"
         raise LimbError(f"the {task.hand} hand cannot reach {where}: {why}")
+
+
+def _hand_frame(limb: Limb, yaw: float, down: float, inward: float, roll: float) -> FloatArray:
+    """Return the frame of a hand that points along a bearing, a little down, with its palm inward or down; (3, 3)."""
+    ahead = np.array([math.cos(yaw) * math.cos(down), math.sin(yaw) * math.cos(down), -math.sin(down)])
+    aside = inward * np.array([-math.sin(yaw), math.cos(yaw), 0.0])
+    below = np.cross(ahead, aside) * -inward
+    facing = math.cos(roll) * aside + math.sin(roll) * below
+    y = facing * palm(limb)[1]
+    return np.stack([np.cross(y, ahead), y, ahead], axis=-1)
 
 
 @lru_cache(maxsize=32)

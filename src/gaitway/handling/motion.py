@@ -73,6 +73,8 @@ class HandMotion:
     """The wrist joint at the target."""
     after: FloatArray
     """The posture at the end; (22,)."""
+    mark: FloatArray
+    """The point of the hand that is at the target, in the frame of its last segment [m]; (3,)."""
 
     @property
     def seconds(self) -> float:
@@ -124,8 +126,8 @@ def hand_motion(
     for margin in MARGINS:
         try:
             goal = handler.goal(task, home, margin)
-            later, load = (home if after is None else after, carried) if grasped is None else grasped(goal)
-            return _moved(handler, task, (home, goal, later), (before, load), hold, first, others,
+            later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
+            return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first, others,
                           task.target if look is None else look, margin, seed)  # fmt: skip
         except LimbError as problem:
             told = told or problem
@@ -143,7 +145,7 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 
 
 def _moved(
-    handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray],
+    handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
     look: FloatArray, margin: float, seed: int,
 ) -> HandMotion:  # fmt: skip
@@ -181,10 +183,10 @@ def _moved(
     clip = _looking(clip, look, seen)
     positions, turns = clip.joint_transforms()
     wrist = ThingPose(positions[reach, limb.joints[2]], turns[reach, limb.joints[2]])
-    miss = float(np.linalg.norm(wrist.point(rotations.rotate(limb.turns[3], task.mark)) - task.target))
+    miss = float(np.linalg.norm(wrist.point(rotations.rotate(limb.turns[3], mark)) - task.target))
     if miss > _MISS:
         raise LimbError(f"the {task.hand} hand misses its target by {1000.0 * miss:.0f} mm")
-    return HandMotion(clip, task.hand, reach, leave, miss, min(gaps), (planned[0], planned[1]), wrist, after)
+    return HandMotion(clip, task.hand, reach, leave, miss, min(gaps), (planned[0], planned[1]), wrist, after, mark)
 
 
 def _lifted(handler: Handler, goal: FloatArray, hand: str) -> FloatArray:
@@ -273,4 +275,3 @@ def body_of(clip: Clip) -> OtherBody:
     """Return the capsules of a body over its motion."""
     shape = capsule_body(clip.skeleton)
     return OtherBody(np.ascontiguousarray(shape.segments(*clip.joint_transforms())), np.asarray(shape.radii))
-

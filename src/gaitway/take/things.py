@@ -171,7 +171,8 @@ def joint_path(take: Take, character: int, role: str, times: FloatArray) -> tupl
 def _track(name: str, row: Mapping[str, Any]) -> ThingTrack:
     length, width, height = (float(v) for v in row["size"])
     spans = tuple(
-        ThingSpan(float(start), who, str(part), tuple(float(v) for v in pose)) for start, who, part, pose in row["spans"]
+        ThingSpan(float(start), who, str(part), tuple(float(v) for v in pose))
+        for start, who, part, pose in row["spans"]
     )
     if not spans or any(len(span.pose) != 7 for span in spans) or row["shape"] not in (BOX, CYLINDER, BALL):
         raise ValueError(f"thing '{name}' has no spans, or another shape than it may have")
