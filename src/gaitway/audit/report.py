@@ -41,6 +41,10 @@ class AuditBars:
     where a stance begins and ends is a guess."""
     clip_sink: float = 0.03
     """Depth of a body in the ground, whatever the source clip does [m]."""
+    hand: float = 0.005
+    """Distance of a hand from what it reaches for, at the moment of the reach [m]."""
+    thing: float = 0.01
+    """Jump of a thing that is taken or let go, and its depth in anything while somebody has it [m]."""
     speed: float = 12.5
     """Speed of the root of a person [m/s]: that of the fastest sprinters."""
     animal_speed: float = 20.0

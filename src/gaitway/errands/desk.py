@@ -23,7 +23,7 @@ from gaitway.handling.grips import (
     touch_place,
 )
 from gaitway.handling.handler import Handler, HandTask
-from gaitway.handling.motion import FPS, LEAD, HandMotion, body_of, hand_motion, leg_seconds, still
+from gaitway.handling.motion import FPS, LEAD, LIFT, HandMotion, body_of, hand_motion, leg_seconds, still
 from gaitway.library.behavior import Library
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
@@ -41,8 +41,12 @@ _AROUND = 24
 """Directions in which they are looked for."""
 _ASIDE = math.radians(14.0)
 """How far to the side of its hand people like to have what they reach for [rad]."""
-_ROOM, _AHEAD = 0.24, (0.15, 0.22, 0.3)
+_LEAST_ROOM, _AHEAD = 0.2, (0.15, 0.22, 0.3)
 """Least distance from obstacles where people stand to reach, and how far behind that place there is usual room [m]."""
+_BEHIND = 0.6
+"""How far behind who reaches there must be room to turn [m]."""
+_SPARES = (0.06, -0.02)
+"""Room that people like to have who stand to reach, so that they can turn and set off again, and the least [m]."""
 _WAY, _LEFT = 0.03, 0.06
 """What a metre of way, and the left hand, count beside how uneasy a reach is."""
 _TESTED, _KEPT = 8, 3
@@ -61,6 +65,8 @@ _GRID, _SPOTS = 0.1, 10
 """Distance between places on a thing where something is put [m], and how many of them are tried."""
 _TILTS = tuple(math.radians(angle) for angle in (0.0, 12.0, 24.0))
 """How far back a thing may be tilted that is put on a head [rad]."""
+_OFF = 0.14
+"""How far a thing is lifted off a head before it goes elsewhere [m]."""
 _WORN = 0.105
 """How high above the head joint the underside of a thing is that is worn, for a body of usual size [m]."""
 
@@ -109,6 +115,8 @@ class HandlingDesk:
     """The library of somebody, by name."""
     clearance: Callable[[FloatArray], FloatArray]
     """Distances of points (N, 2) to the nearest obstacle [m]; (N,)."""
+    spare: Callable[[str, Pose], float]
+    """How far somebody, by name, who stands at a pose is from obstacles, with the whole body [m]; below 0 too near."""
     seed: int = 0
     states: dict[str, ThingState] = field(default_factory=dict)
     tracks: dict[str, list[list[Any]]] = field(default_factory=dict)
@@ -202,11 +210,14 @@ class HandlingDesk:
             LimbError: that says how far it got.
         """
         told: LimbError | None = None
-        for spot, yaw in self._targets(who, pose, errand, time):
-            try:
-                return self._stops_for(who, pose, radius, errand, ThingPose.upright(spot, yaw or 0.0), yaw, time, free)
-            except LimbError as problem:
-                told = told or problem
+        targets = list(self._targets(who, pose, errand, time))
+        for spare in _SPARES:
+            for spot, yaw in targets:
+                goal = ThingPose.upright(spot, yaw or 0.0)
+                try:
+                    return self._stops_for(who, pose, radius, errand, goal, yaw, time, free, spare)
+                except LimbError as problem:
+                    told = problem
         raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
 
     def stops_before(
@@ -288,7 +299,17 @@ class HandlingDesk:
         if state.part == HEAD:
             met = self._joint_pose(one, home, HEAD).carried(state.pose)
             task = two.grasping(thing, hand, met, self._grasp(thing, met, other))
-            motion = self._grasped(two, task, thing, hand, met, mine, (body_of(self._stood(one, home)),), seed)
+            motion = self._grasped(
+                two,
+                task,
+                thing,
+                hand,
+                met,
+                mine,
+                (_body_without(self._stood(one, home), "head", "neck"),),
+                seed,
+                lift=_OFF,
+            )
             clip = still(one, home, (len(motion.clip) - 1) / FPS)
             self._got(getter, thing, hand, met, motion, two, task, time, errand)
             return self._done(giver, one, None, time, clip), self._done(getter, two, motion, time)
@@ -302,7 +323,9 @@ class HandlingDesk:
         )  # fmt: skip
         at = before.wrist.carried(state.pose)
         taking = two.grasping(thing, hand, at, self._grasp(thing, at, other))
-        motion = self._grasped(two, taking, thing, hand, at, mine, (_without_hands(before.clip),), seed, first)
+        motion = self._grasped(
+            two, taking, thing, hand, at, mine, (_body_without(before.clip, "left_hand", "right_hand"),), seed, first
+        )
         if motion.reach != before.reach:
             raise LimbError("the two hands are not at one place at one time")
         self._note(giver, errand, giving, one, before, time)
@@ -327,10 +350,10 @@ class HandlingDesk:
                 out[ARM * number : ARM * (number + 1)] = self._arms[who, hand]
         return out
 
-    def close(self, end: Callable[[str], float]) -> None:
-        """End all that is carried; `end` tells when somebody is gone or the run ends [s], by name."""
+    def close(self) -> None:
+        """Let whoever has a thing carry it to the end of the take."""
         for who, hand in list(self._since):
-            self._end_carry(who, hand, end(who))
+            self._end_carry(who, hand, math.inf)
 
     def facts(self) -> dict[str, Any]:
         """Return what a take says about things and reaches, as plain JSON values."""
@@ -378,7 +401,7 @@ class HandlingDesk:
 
     def _stops_for(
         self, who: str, pose: Pose, radius: float, errand: Handle, target: ThingPose, yaw: float | None, time: float,
-        free: Callable[[FloatArray], BoolArray],
+        free: Callable[[FloatArray], BoolArray], spare: float,
     ) -> list[Stop]:  # fmt: skip
         bare = self._handler(who, (0.0, 0.0, 0.0), time, set(self.things), bare=True)
         size, thing = float(bare.stander.table.size), self.things[errand.thing]
@@ -389,7 +412,7 @@ class HandlingDesk:
         shortest = math.inf
         known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
         for number, (point, way) in enumerate(_ring(target.at, size)):
-            if self.clearance(point[None])[0] < size * _ROOM or not free(point[None])[0]:
+            if self.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
                 continue
             back = self._ahead(point, way, radius)
             if back is None:
@@ -397,6 +420,8 @@ class HandlingDesk:
             for hand in self.hands(who, errand):
                 side = 1.0 if hand == "right" else -1.0
                 heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
+                if self.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
+                    continue
                 seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
                 home = self.home(bare, who)
                 task = self._task(bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
@@ -443,9 +468,11 @@ class HandlingDesk:
 
     def _ahead(self, point: FloatArray, way: float, radius: float) -> tuple[float, float] | None:
         """Return direction and distance from a place to one with usual room, away from what is reached for."""
+        out = np.array([math.cos(way), math.sin(way)])
+        if self.clearance((point + _BEHIND * out)[None])[0] < radius + 0.1:
+            return None
         for far in _AHEAD:
-            there = point + far * np.array([math.cos(way), math.sin(way)])
-            if self.clearance(there[None])[0] >= radius + 0.1:
+            if self.clearance((point + far * out)[None])[0] >= radius + 0.1:
                 return way, far
         return None
 
@@ -515,7 +542,7 @@ class HandlingDesk:
 
     def _grasped(
         self, handler: Handler, task: HandTask, thing: Thing, hand: str, at: ThingPose, home: FloatArray,
-        others: Sequence[OtherBody], seed: int, first: float | None = None,
+        others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT,
     ) -> HandMotion:  # fmt: skip
         """Return the motion that grasps a thing at a pose and brings it to where it is carried."""
 
@@ -524,7 +551,9 @@ class HandlingDesk:
             return handler.carrying(thing, hand, inner, home), thing_carried(thing, inner)
 
         look = at.point(thing.middle)
-        return hand_motion(handler, task, home, grasped=grasped, first=first, others=others, look=look, seed=seed)
+        return hand_motion(
+            handler, task, home, grasped=grasped, first=first, others=others, look=look, lift=lift, seed=seed
+        )
 
     def _got(
         self, who: str, thing: Thing, hand: str, at: ThingPose, motion: HandMotion, handler: Handler, task: HandTask,
@@ -737,10 +766,10 @@ def _eyes_ahead(handler: Handler) -> FloatArray:
     return np.array([x + 3.0 * math.cos(heading), y + 3.0 * math.sin(heading), 1.5])
 
 
-def _without_hands(clip: Clip) -> OtherBody:
-    """Return the capsules of a body over its motion without its hands, which meet those of somebody else."""
+def _body_without(clip: Clip, *parts: str) -> OtherBody:
+    """Return the capsules of a body over its motion without some parts, which meet somebody else's hand or thing."""
     body = body_of(clip)
-    kept = [k for k, name in enumerate(capsule_body(clip.skeleton).names) if not name.endswith("_hand")]
+    kept = [k for k, name in enumerate(capsule_body(clip.skeleton).names) if name not in parts]
     return OtherBody(np.ascontiguousarray(body.segments[:, kept]), body.radii[kept])
 
 

@@ -420,7 +420,7 @@ class _PlannedRun(ErrandRun):
             raise PlanError("objects: things are handled on one level floor; this place has hills or several floors")
         desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
             self.scene.world, {thing.name: thing for thing in self.scene.things},
-            lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self.seed,
+            lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, self.seed,
         )  # fmt: skip
         try:
             desk.open(list(self.people), lambda name: self.people[name].character.start_time)
@@ -428,6 +428,11 @@ class _PlannedRun(ErrandRun):
             raise PlanError(f"objects: {problem}") from None
         self.dispatcher.desk = desk
         return desk
+
+    def _spare(self, name: str, pose: Pose) -> float:
+        """Return how far somebody who stands at a pose is from obstacles, with the whole body [m]."""
+        discs = placed_discs(pose, self.prepared[name].standing_discs())
+        return float((self.dispatcher.standing.clearance(discs[:, :2]) - discs[:, 2]).min())
 
     def _reach(self, busy: Busy, order: Reach, time: float) -> Outcome:
         """Let somebody who stands do something with a thing, alone or with another one who stands."""
@@ -516,8 +521,7 @@ class _PlannedRun(ErrandRun):
                 going = NOT_DONE if self.scene.end is None else GOING_ON
                 busy.spans.append(Span(*current, end, going, "not done when the run ends"))
         if self.desk is not None:
-            gone = {busy.name: busy.leaves for busy in people}
-            self.desk.close(lambda name: end if gone[name] is None else gone[name] or end)
+            self.desk.close()
         return ErrandPlan(
             desk=self.desk,
             people=people,

@@ -42,7 +42,7 @@ _GRASP = 0.27
 """Time for which the hand stays where it grasps [s]."""
 _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
-_LIFT, _LIFT_S = 0.06, 0.4
+LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
 _YAW, _UP, _DOWN = math.radians(55.0), math.radians(25.0), math.radians(40.0)
 """How far a head turns aside, up and down [rad]."""
@@ -101,6 +101,7 @@ def hand_motion(
     first: float | None = None,
     others: Sequence[OtherBody] = (),
     look: FloatArray | None = None,
+    lift: float = LIFT,
     seed: int = 0,
 ) -> HandMotion:
     """Return the motion of a hand to a target and back, with a look at it before.
@@ -117,6 +118,7 @@ def hand_motion(
         first: time of the first leg [s]; None: by its length.
         others: other bodies, from the time of the handler on, with as many frames as there are or with one.
         look: what is looked at [m]; (3,). None: the target.
+        lift: how far a thing is lifted straight up before it goes elsewhere [m].
         seed: of all random choices.
 
     Raises:
@@ -128,7 +130,7 @@ def hand_motion(
             goal = handler.goal(task, home, margin)
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
             return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first, others,
-                          task.target if look is None else look, margin, seed)  # fmt: skip
+                          task.target if look is None else look, margin, seed, lift)  # fmt: skip
         except LimbError as problem:
             told = told or problem
     raise told or LimbError("no margin to plan with")
@@ -147,7 +149,7 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, seed: int,
+    look: FloatArray, margin: float, seed: int, high: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
     one = leg_seconds(handler, task, home, goal) if first is None else first
@@ -158,7 +160,7 @@ def _moved(
     frames = np.arange(last + 1, dtype=np.float64)
     lift = round(_LIFT_S * FPS)
     # what stands on something is set down and lifted straight: hands with a thing come from above, and leave upward
-    above = [goal if load is None else _lifted(handler, goal, task.hand) for load in holds]
+    above = [goal if load is None else _lifted(handler, goal, task.hand, high) for load in holds]
     there, down = _eased((frames - lead) / (reach - lead)), _eased((frames - reach + lift) / lift)
     up, back = _eased((frames - leave) / lift), _eased((frames - leave) / (last - leave))
     if holds[0] is not None:
@@ -189,7 +191,7 @@ def _moved(
     return HandMotion(clip, task.hand, reach, leave, miss, min(gaps), (planned[0], planned[1]), wrist, after, mark)
 
 
-def _lifted(handler: Handler, goal: FloatArray, hand: str) -> FloatArray:
+def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> FloatArray:
     """Return a posture (22,) with one hand higher and turned as it is; all else stays. As high as the arm reaches."""
     limb, begin = handler.limb(hand), ARM * HANDS.index(hand) + ANGLE
     clip = handler.stander.applied(goal[None])
@@ -198,7 +200,7 @@ def _lifted(handler: Handler, goal: FloatArray, hand: str) -> FloatArray:
     shoulder, elbow, wrist = positions[0, limb.joints]
     swivel, own = swivel_of(shoulder, elbow, wrist), limb.postures(clip)
     for share in (1.0, 0.7, 0.4):
-        target = wrist + np.array([0.0, 0.0, share * _LIFT])
+        target = wrist + np.array([0.0, 0.0, share * high])
         found, reached = solve_limb(limb, starts, bases, target[None], world[:, limb.joints[2]], swivel, own)
         if reached[0] and limb.limits.hold(found)[0]:
             out = np.array(goal)
