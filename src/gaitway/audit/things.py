@@ -26,6 +26,8 @@ from gaitway.world.world import World
 
 _RATE = 15.0
 """Rate at which things are looked at [Hz]."""
+_EXCHANGE = 0.7
+"""Time that a thing needs to go from one hand to another [s]."""
 _NEAR = 1.5
 """Distance of a thing from a root within which that body matters [m]."""
 _SIDES = 16
@@ -76,7 +78,8 @@ def depth_findings(take: Take, world: World | None, bars: AuditBars) -> tuple[li
             places, turns = thing_poses(take, track, times, world)
             points = places[:, None] + rotations.rotate(turns[:, None], surface_points(track)[None])
             count += len(times)
-            for depth, frame, name, other in _deepest(take, world, points, times, who, part):
+            hollow = ("head",) if any(span.part == "head" for span in track.spans) else ()  # a hat
+            for depth, frame, name, other in _deepest(take, world, points, times, who, part, hollow):
                 at, people = points[frame].mean(axis=0), (who,) if not other else (who, other)
                 out.append(
                     _finding(take, "thing_inside", depth, bars.thing, times[frame], people, track.name, name, at)
@@ -102,17 +105,23 @@ def surface_points(track: ThingTrack) -> FloatArray:
 
 
 def _held(take: Take, track: ThingTrack) -> Iterator[tuple[FloatArray, str, str]]:
-    """Yield times at which somebody has a thing, who, and with which part."""
+    """Yield times at which somebody has a thing, who, and with which part.
+
+    While it goes from hand to hand, two arms are at it; these moments are left out.
+    """
     ends = [*(span.start for span in track.spans[1:]), take.duration]
+    before = None
     for span, end in zip(track.spans, ends, strict=True):
         if span.who is not None and span.part != MOVER and span.who in take.names:
             last = min(end, float(take.ends[take.index(span.who)]))
-            if last > span.start:
-                yield np.arange(span.start, last, 1.0 / _RATE), span.who, span.part
+            first = span.start + (_EXCHANGE if before is not None and before != span.who else 0.0)
+            if last > first:
+                yield np.arange(first, last, 1.0 / _RATE), span.who, span.part
+        before = span.who
 
 
 def _deepest(
-    take: Take, world: World | None, points: FloatArray, times: FloatArray, who: str, part: str
+    take: Take, world: World | None, points: FloatArray, times: FloatArray, who: str, part: str, hollow: tuple[str, ...]
 ) -> Iterator[tuple[float, int, str, str]]:
     """Yield depths of points (F, N, 3) [m], the frame, what they are in, and whose body it is."""
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
@@ -124,7 +133,7 @@ def _deepest(
                     frame = int(np.argmax(depths.max(axis=1)))
                     yield worst, frame, obstacle.name or f"{obstacle.kind} {number}", ""
     for other, name in enumerate(take.names):
-        found = _body_depth(take, other, points, times, part if name == who else "")
+        found = _body_depth(take, other, points, times, part if name == who else "", hollow)
         if found is not None and found[0] > 0.0:
             yield found[0], found[1], found[2], "" if name == who else name
 
@@ -147,11 +156,12 @@ def _solid_depths(solid: Solid, points: FloatArray, low: FloatArray, high: Float
 
 
 def _body_depth(
-    take: Take, character: int, points: FloatArray, times: FloatArray, part: str
+    take: Take, character: int, points: FloatArray, times: FloatArray, part: str, hollow: tuple[str, ...]
 ) -> tuple[float, int, str] | None:
     """Return how deep points (F, N, 3) are in a body [m], in which frame, and in which part.
 
-    Hands may be inside things. Of whoever has the thing, the arm or head that has it does not count.
+    Hands may be inside things, and heads in things that are worn at some time (`hollow`). Of whoever has the thing, the
+    arm or head that has it does not count.
     """
     body = int(take.bodies[character])
     skeleton = take.skeletons[body]
@@ -163,7 +173,7 @@ def _body_depth(
     shape = capsule_body(skeleton)
     side = part.removesuffix("_wrist")
     own = (f"{side}_shoulder", f"{side}_elbow") if part else ()
-    rows = [k for k, name in enumerate(shape.names) if not name.endswith("_hand") and name not in own]
+    rows = [k for k, name in enumerate(shape.names) if not name.endswith("_hand") and name not in (*own, *hollow)]
     who: IntArray = np.full(len(near), character, dtype=np.int64)
     axes = shape.segments(*forward_kinematics(skeleton, *sampled(take, body, who, times[near])))[:, rows]
     best = (0.0, 0, "")

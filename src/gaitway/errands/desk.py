@@ -323,9 +323,14 @@ class HandlingDesk:
         )  # fmt: skip
         at = before.wrist.carried(state.pose)
         taking = two.grasping(thing, hand, at, self._grasp(thing, at, other))
-        motion = self._grasped(
-            two, taking, thing, hand, at, mine, (_body_without(before.clip, "left_hand", "right_hand"),), seed, first
-        )
+        try:  # clear of the hand that gives, if that is possible
+            shown = body_of(before.clip)
+            there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
+            among = self._handler(getter, other, time, {errand.thing}, others=(there,))
+            motion = self._grasped(among, taking, thing, hand, at, mine, (shown,), seed, first)
+        except LimbError:
+            bare = _body_without(before.clip, f"{state.part}_hand")
+            motion = self._grasped(two, taking, thing, hand, at, mine, (bare,), seed, first)
         if motion.reach != before.reach:
             raise LimbError("the two hands are not at one place at one time")
         self._note(giver, errand, giving, one, before, time)
@@ -666,7 +671,10 @@ class HandlingDesk:
     def _stood(self, handler: Handler, home: FloatArray) -> Clip:
         return handler.stander.applied(home[None])
 
-    def _handler(self, who: str, pose: Pose, time: float, without: set[str], bare: bool = False) -> Handler:
+    def _handler(
+        self, who: str, pose: Pose, time: float, without: set[str], bare: bool = False,
+        others: Sequence[OtherBody] = (),
+    ) -> Handler:  # fmt: skip
         """Return somebody who stands at a pose, among things that stand around but for some."""
         if bare:
             return _bare(self.library(who))
@@ -676,7 +684,7 @@ class HandlingDesk:
             if (state.who is None or state.part == "mover") and name not in without
         ]
         world = replace(self.world, obstacles=(*self.world.obstacles, *resting))
-        return Handler.at(self.library(who), pose, world, time)
+        return Handler.at(self.library(who), pose, world, time, others)
 
     def _note(
         self, who: str, errand: Handle, task: HandTask, handler: Handler, motion: HandMotion, time: float

@@ -146,7 +146,6 @@ class _Writer:
         asset.json["scene"] = 0
         asset.save(path)
 
-
     def _thing(self, track: ThingTrack, world: World | None) -> int:
         """Add a thing that people handle, with keys while it moves."""
         times = np.arange(round(self.whole[0] * self.fps), round(self.whole[1] * self.fps) + 1) / self.fps

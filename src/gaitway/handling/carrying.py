@@ -18,8 +18,8 @@ from gaitway.take.model import Take
 
 LAYER = "carrying"
 """Name of the layers."""
-_SWING = 0.22
-"""Share of an arm's own swing that is left to it while it carries."""
+_SWING, _MOST = 0.15, 0.025
+"""Share of an arm's own swing that is left to it while it carries, and how far it swings at most [rad]."""
 _SOFT = 0.5
 """Time over which that swing comes and goes [s]."""
 _HUNG = 0.5
@@ -101,7 +101,10 @@ def _layer(take: Take, carry: Carry, motions: Sequence[tuple[float, Clip]]) -> L
     walked = loose > 0.5
     if walked.any():
         swing = rotations.multiply(local[:, 0], rotations.conjugate(rotations.mean(local[walked, 0])))
-        swing = rotations.from_rotation_vector(_SWING * loose[:, None] * rotations.to_rotation_vector(swing))
+        vectors = _SWING * rotations.to_rotation_vector(swing)
+        far = np.linalg.norm(vectors, axis=1)
+        vectors *= (loose * np.minimum(1.0, _MOST / np.maximum(far, 1e-9)))[:, None]
+        swing = rotations.from_rotation_vector(vectors)
         wanted[:, 0] = rotations.multiply(swing, wanted[:, 0])
     for start, clip in motions:
         some = np.flatnonzero((times >= start - 1e-6) & (times <= start + clip.duration + 1e-6))

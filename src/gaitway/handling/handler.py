@@ -23,6 +23,7 @@ from gaitway.limbs.stance import HANDS, Stander, stand
 from gaitway.limbs.surroundings import OtherBody
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place
+from gaitway.motion.limits import joint_limits, violations
 from gaitway.scene.things import SIDE, Thing
 from gaitway.sitting.figure import stand_of
 from gaitway.world.world import World
@@ -39,12 +40,21 @@ _WRIST, _ARM = 0.35, 0.04
 """What a square of the wrist's bend and of the arm's way from its home count beside these [1/rad^2]."""
 _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
-_CARRIED = ((0.30, 0.17, 1.00), (0.34, 0.12, 1.05), (0.27, 0.22, 0.96))
+_CARRIED = ((0.30, 0.17, 1.08), (0.34, 0.12, 1.12), (0.27, 0.22, 1.02))
 """Where a carried thing's middle is: ahead, to the side of its hand, and above the floor [m]; the best first."""
+_CARRIED_TILTS = ((0.0,), (0.5, -0.5), (1.0, -1.0), (1.5, -1.5))
+"""How far a carried thing may be tilted [rad], one after another."""
+_STRAIN, _SHAKEN = 0.5, 0.06
+"""How far a joint of an arm that carries may be beyond what joints usually do [degrees], wherever a walk turns it by so
+much [rad]."""
+_UNBENT = math.radians(6.0)
+"""How far a trunk may be bent by what is carried [rad]."""
 _ROLLS = (0.0, math.radians(45.0), math.radians(85.0))
 _ASIDES = (0.0, math.radians(30.0), math.radians(-20.0))
 _DOWNS = (math.radians(12.0), math.radians(35.0))
 """Ways in which a hand grasps: how far its palm is turned down, how far it points inward, and down [rad]."""
+_LOW = 0.12
+"""Greatest height of a thing that is grasped from above [m]."""
 _TURNS = 16
 """Number of ways in which an upright thing may be turned."""
 
@@ -169,22 +179,34 @@ class Handler:
         floor = float(self.stander.table.ankles[:, 2].min()) - 0.08 * size
         c, s, out = math.cos(heading), math.sin(heading), 1.0 if hand == "left" else -1.0
         root = self.clip.root_positions[0]
-        for ahead, aside, high in _CARRIED:
-            spot = np.array([
-                root[0] + size * (c * ahead - s * out * aside), root[1] + size * (s * ahead + c * out * aside),
-                floor + size * high,
-            ])  # fmt: skip
-            task = self.placing(thing, hand, inner, spot - np.array(thing.middle), None)
-            try:
-                found = self.goal(task, home, 0.0).posture
-            except LimbError:
-                continue
-            if np.abs(found[FLEXION:]).max() < math.radians(6.0):
-                begin = ARM * HANDS.index(hand)
-                out_posture = np.array(home)
-                out_posture[begin : begin + ARM] = found[begin : begin + ARM]
-                return out_posture
+        limits = joint_limits(self.clip.skeleton).only(self.limb(hand).joints)
+        wide = max(0.5 * max(thing.size[:2]) - 0.05, 0.0)  # the other arm swings past it
+        for tilts in _CARRIED_TILTS:  # upright if that is possible
+            for ahead, near, high in _CARRIED:
+                aside = near + 0.6 * wide
+                spot = np.array([
+                    root[0] + size * (c * ahead - s * out * aside), root[1] + size * (s * ahead + c * out * aside),
+                    floor + size * high,
+                ])  # fmt: skip
+                task = self.placing(thing, hand, inner, spot - np.array(thing.middle), None, tilts)
+                try:
+                    found = self.goal(task, home, 0.0).posture
+                except LimbError:
+                    continue
+                if np.abs(found[FLEXION:]).max() < _UNBENT:
+                    begin, carried = ARM * HANDS.index(hand), np.array(home)
+                    carried[begin : begin + ARM] = found[begin : begin + ARM]
+                    if violations(self._shaken(carried, hand), limits).max() < _STRAIN:
+                        return carried
         return home
+
+    def _shaken(self, posture: FloatArray, hand: str) -> Clip:
+        """Return a posture (22,) with the upper arm turned a little to all sides, as a walk does, one in each frame."""
+        clip = self.stander.applied(np.repeat(posture[None], 7, axis=0))
+        turns = _SHAKEN * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+        local, joint = np.array(clip.rotations), int(self.limb(hand).joints[0])
+        local[:, joint] = rotations.multiply(local[:, joint], rotations.from_rotation_vector(turns))
+        return replace(clip, rotations=local)
 
     def placing(
         self,
@@ -224,6 +246,8 @@ class Handler:
         bearing = math.atan2(target[1] - root[1], target[0] - root[0])
         inward = 1.0 if hand == "right" else -1.0
         for roll in _ROLLS:  # 0: the palm faces inward, a quarter turn: down
+            if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
+                continue
             mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
             for aside in _ASIDES:
                 for down in _DOWNS:

@@ -44,6 +44,8 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
+_TRIES = 3
+"""How often a leg is planned anew with other random numbers."""
 _YAW, _UP, _DOWN = math.radians(55.0), math.radians(25.0), math.radians(40.0)
 """How far a head turns aside, up and down [rad]."""
 _NECK = 0.4
@@ -222,8 +224,12 @@ def _leg(
     gap = float(window.gaps(bar=margin + 1e-6).min())
     if gap >= margin - 1e-4:
         return part, False, gap
-    options = LimbPlanOptions(margin=margin, plans=3)
-    plan = window.plan(handler.time + free[0] / FPS, handler.time + free[1] / FPS, options=options, seed=seed)
+    options, plan = LimbPlanOptions(margin=margin, plans=3), None
+    for number in range(_TRIES):
+        begins, ends = (handler.time + frame / FPS for frame in free)
+        plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
+        if plan is not None:
+            break
     if plan is None:
         raise LimbError(f"the {limb.name.replace('_', ' ')} finds no way that keeps {100.0 * margin:.1f} cm")
     return window.applied(plan), True, min(plan.gap, margin)

@@ -89,6 +89,16 @@ Target = Annotated[
 """The name of a place or of a character, or a point."""
 
 
+def _hand(value: Any) -> Any:
+    if value not in ("left", "right", "any"):
+        raise wrong("is not a hand", "left, right or any")
+    return value
+
+
+Hand = Annotated[str, BeforeValidator(_hand), WithJsonSchema({"enum": ["left", "right", "any"]})]
+"""A hand, or either."""
+
+
 class WaitItem(SceneItem):
     """How long to wait: some seconds, or until something. `wait: 12` is short for `wait: {seconds: 12}`."""
 
@@ -154,9 +164,7 @@ class ErrandItem(SceneItem):
     patience: float | None = field(
         "With `meet` or `give`: longest time to wait for the others; 120 by default", None, unit="s", ge=0.0, le=LATEST
     )
-    hand: Annotated[str, Field(pattern="^(left|right|any)$")] | None = field(
-        "With `touch`, `press`, `take` or `hold`: left, right or any; by default any", None
-    )
+    hand: Hand | None = field("With `touch`, `press`, `take` or `hold`: left, right or any; by default any", None)
     giver: Name | None = field(
         "With `take`: who has the thing now, in a hand or on the head", None, alias="from", example="bob"
     )
