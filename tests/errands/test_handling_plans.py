@@ -19,6 +19,7 @@ from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.take import load_take, save_take
 from gaitway.take.things import thing_poses, things_of
+from planned_scenes import HANDLED
 
 SCENE = {
     "gaitway": 1,
@@ -117,3 +118,12 @@ def test_things_are_saved_and_written_into_glb(tmp_path: Path):
     assert [owner[1] for owner in content["nodes"][node]["extras"]["owners"]] == [None, "ada", None]
     targets = [channel["target"] for channel in content["animations"][0]["channels"]]
     assert {"node": node, "path": "translation"} in targets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HANDLED)
+def test_in_ready_scenes_everything_is_done_and_the_audit_finds_nothing(name: str):
+    made = plan_scene(name)
+    spans = [row for rows in made.take.facts["errands"].values() for row in rows]
+    assert {row[3] for row in spans} == {"done"}
+    assert audit_take(made.take, made.scene.world).violations == ()
