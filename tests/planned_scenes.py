@@ -12,6 +12,9 @@ LARGE = ("city_block", "fairground")
 CLIMBED = ("playground", "station")
 """Scenes with several floors that `tests/levels` plans."""
 
+HANDLED = ("cheese_and_hat", "kitchen")
+"""Scenes with things, which `tests/errands/test_handling_plans.py` plans."""
+
 
 def arrive_by_both_planners(scene: Scene, seed: int | None, by_search: Planned | None = None) -> None:
     """Plan a scene by A* (or take its plan) and by tree: all arrive, audits are clean, and trees cost little more."""

@@ -18,7 +18,13 @@ from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
 from gaitway.core.warming import expect
 from gaitway.errands.arrivals import arrivals, strangers
-from gaitway.errands.performing import company_rows, errand_performers, errand_rows
+from gaitway.errands.performing import (
+    company_rows,
+    errand_performers,
+    errand_rows,
+    thing_rows,
+    with_arms_that_carry,
+)
 from gaitway.errands.planning import plan_errands
 from gaitway.errands.running import LONGEST
 from gaitway.levels.level_scene import LevelScene
@@ -268,7 +274,7 @@ def _busy(
         raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
     scene = replace(scene, characters=tuple(busy.character for busy in found.people), sources=())
     progress("motion", 0, None)
-    facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found)}
+    facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found), **thing_rows(found)}
     if companies := company_rows(found):
         facts["companies"] = companies
     alive = _alive(scene, crowd, upper_body)
@@ -280,6 +286,7 @@ def _busy(
     if alive:
         take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
         remarks += lacking
+    take = with_arms_that_carry(take, found)
     return Planned(take, scene, crowd, time.perf_counter() - searched, compile_seconds() - compiled, remarks)
 
 

@@ -22,9 +22,9 @@ from gaitway.world.footprint import drawn_geometry
 from gaitway.world.levels.floors import Floors
 
 NAMES = (
-    "c_trap", "cafe", "circle_swap", "city_block", "corridor", "doorways", "fairground", "falling_tree",
-    "fence_and_beam", "furnished_flat", "hills", "house", "market_square", "maze", "moving_spheres", "office",
-    "open_square", "platform", "playground", "station",
+    "c_trap", "cafe", "cheese_and_hat", "circle_swap", "city_block", "corridor", "doorways", "fairground",
+    "falling_tree", "fence_and_beam", "furnished_flat", "hills", "house", "kitchen", "market_square", "maze",
+    "moving_spheres", "office", "open_square", "platform", "playground", "station",
 )  # fmt: skip
 LEVELS = ("house", "playground", "station")
 """Scenes with several floors."""

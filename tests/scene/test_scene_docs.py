@@ -15,6 +15,7 @@ from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem, SeatIte
 from gaitway.scene.fields import SceneItem
 from gaitway.scene.lift_model import LiftItem
 from gaitway.scene.model import CameraItem, CharacterItem, LibraryItem, MixItem, SceneModel, SourceItem
+from gaitway.scene.object_models import ObjectItem
 from gaitway.scene.problem import shown
 from gaitway.scene.reading.messages import _fields, _range
 from gaitway.scene.reading.nodes import parse_nodes
@@ -56,7 +57,7 @@ MODELS: list[type[SceneItem]] = [
         GroundAreaItem,
     ),
     *(CircleItem, CameraItem, LibraryItem, BehaviorOptions, TreeOptions, ThrongOptions),
-    *(PlaceItem, SeatItem, ErrandItem, WaitItem, SourceItem, MixItem, RuleItem),
+    *(PlaceItem, SeatItem, ErrandItem, WaitItem, SourceItem, MixItem, RuleItem, ObjectItem),
 ]
 SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "ramp", "hills"}
 

@@ -18,6 +18,9 @@ SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
     "wait for a mover that is not there",
+    "thing of an errand that there is not",
+    "thing without a grasp",
+    "two things in one hand",
     "errands after leaving",
     "line through a wall",
     "event that no rule makes",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gaitway.core.errors import FormatError
 from gaitway.scene import SceneModel, load_scene, ready_scenes, save_scene, scene_from_dict, scene_to_yaml
+from gaitway.scene.errands import label
 from gaitway.scene.reading.documents import Reader
 from gaitway.scene.reading.nodes import parse_nodes, plain_scalar
 from gaitway.scene.writing import _Dumper
@@ -55,8 +56,8 @@ def test_ready_scenes_come_back_equal(name, tmp_path):
     again = load_scene(tmp_path / "again.yaml")
     assert again.source == scene.source
     assert again.hash == scene.hash
-    plain = [[replace(one, errands=()) for one in made.characters] for made in (again, scene)]
-    assert plain[0] == plain[1]  # errands lead to places, which are compared by their source
+    # places of errands are compared by their names alone
+    assert [_plain(one) for one in again.characters] == [_plain(one) for one in scene.characters]
 
 
 def test_everything_comes_back_equal():
@@ -168,3 +169,8 @@ def test_numbers_beside_a_gltf_count(tmp_path):
         (tmp_path / "data.bin").write_bytes(np.array([0, 0, 0, size, 0, 0, 0, size, size], dtype="<f4").tobytes())
         digests.add(digest({**BASE, "obstacles": [item]}, tmp_path))
     assert len(digests) == 2
+
+
+def _plain(character):
+    """A character with words for errands: places are never equal."""
+    return replace(character, errands=()), [label(errand) for errand in character.errands]

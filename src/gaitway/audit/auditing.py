@@ -29,6 +29,7 @@ from gaitway.audit.ground import AuditGround, sunk
 from gaitway.audit.penetration import PenetrationSearch, groups_of, incidents
 from gaitway.audit.report import AuditBars, Finding, Report, ReportRow, shown, summed_up
 from gaitway.audit.sources import Source, usual_steps
+from gaitway.audit.things import depth_findings, hand_findings, jump_findings, thing_rows
 from gaitway.core.errors import GaitwayError
 from gaitway.core.progress import Progress, silent
 from gaitway.motion.limits import joint_limits
@@ -179,13 +180,19 @@ class _AuditRun:
         tally.add("penetration_characters", meetings.findings("penetration_characters"), meetings.frames)
         tally.between += meetings.between
         discs = crossings(self.take, self.bars.disc, lambda done, total: self.progress("discs", done, total))
+        if self.take.facts.get("things"):
+            reached, jumps = hand_findings(self.take, self.bars), jump_findings(self.take, self.world, self.bars)
+            tally.add("hand", reached, len(reached))
+            tally.add("thing_jump", jumps, len(jumps))
+            tally.add("thing_inside", *depth_findings(self.take, self.world, self.bars))
         known = int(np.isfinite(self.take.radii).sum()) if len(self.take.radii) else 0
         tally.add("disc_characters", discs, known if known > 1 else 0)
 
     def report(self, tally: Tally) -> Report:
         """Return the report."""
         rows = []
-        for row in (*_rows(self.bars, self.disc), *_area_rows(self.bars, self.world)):
+        things = thing_rows(self.bars) if self.take.facts.get("things") else ()
+        for row in (*_rows(self.bars, self.disc), *_area_rows(self.bars, self.world), *things):
             checked, excused = tally.checked.get(row.name, 0), tally.excused.get(row.name)
             note = "" if checked else row.note
             if self.world is None and row.name in _NEED_WORLD:

@@ -45,6 +45,10 @@ class AuditBars:
     """Way that a character walks against a one-way area [m]; who turns around in one steps back a little."""
     over_limit: float = 1.15
     """Speed over the limit of an area, as a multiple, on average over a stride."""
+    hand: float = 0.005
+    """Distance of a hand from what it reaches for, at the moment of the reach [m]."""
+    thing: float = 0.01
+    """Jump of a thing that is taken or let go, and its depth in anything while somebody has it [m]."""
     speed: float = 12.5
     """Speed of the root of a person [m/s]: that of the fastest sprinters."""
     animal_speed: float = 20.0

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +18,7 @@ import shapely.affinity
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import PlanError, SittingError
+from gaitway.errands.handling import handle
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
 from gaitway.errands.standing_places import StandingPlaces
@@ -24,6 +26,7 @@ from gaitway.scene.errands import (
     Choose,
     Errand,
     Go,
+    Handle,
     Leave,
     Look,
     Meet,
@@ -40,6 +43,9 @@ from gaitway.scene.errands import (
     label,
     target_of,
 )
+
+if TYPE_CHECKING:
+    from gaitway.errands.desk import HandlingDesk  # which loads the planner of limbs, and few scenes need
 
 _TRIES = (1.5, 3.0, 5.0, 8.0, 12.0)
 """Times after which a walk that others bar is tried again [s], one after another."""
@@ -173,6 +179,8 @@ class Dispatcher:
         """Who is to be asked for an order again, and when [s]; whoever moves people takes them out."""
         self.over: list[tuple[str, Span]] = []
         """Errands that are over, and whose they were; whoever tells of them takes them out."""
+        self.desk: HandlingDesk | None = None
+        """Where things are and how they are handled; None where nobody can."""
         self._lines: dict[str, QueueLine] = {}
         self._places: dict[Place, Place] = {}
         self._renewed: dict[str, Place] = {}
@@ -375,6 +383,8 @@ class Dispatcher:
                 return (yield from self._meet(doer, errand))
             case Leave(by):
                 return (yield from self._go(doer, by, leaving=True))
+            case Handle():
+                return (yield from handle(self, doer, errand))
         raise AssertionError(f"no errand {errand}")
 
     def _walk(
@@ -404,6 +414,10 @@ class Dispatcher:
                 return outcome
             yield Stand(doer.time + tries.pop(0) * doer.rng.uniform(0.8, 1.2))
         raise AssertionError("count never ends")
+
+    def walk(self, doer: Doer, order: Walk) -> Walking:
+        """Walk somewhere, and try again while others are in the way; return how the last try went."""
+        return self._walk(doer, _always(order), "")
 
     def _go(self, doer: Doer, to: Target, leaving: bool = False) -> Generator[Order, Outcome, str]:
         outcome = yield from self._walk(doer, lambda: self._spot(doer, to, leaving), self._no_room(to))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gaitway.scene.errands import SeatPlace
+from gaitway.scene.errands import Handle, SeatPlace
 
 Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]."""
@@ -53,6 +53,15 @@ class SitDown:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """Do something with a thing, where the person stands."""
+
+    errand: Handle
+    hand: str
+    """The hand that does it; that of the getter, where a thing goes from one person to another."""
+
+
+@dataclass(frozen=True)
 class Gone:
     """Be gone."""
 
@@ -62,7 +71,7 @@ class Finished:
     """Stand for good: everything is done."""
 
 
-Order = Walk | Stand | Hold | SitDown | Gone | Finished
+Order = Walk | Stand | Hold | SitDown | Reach | Gone | Finished
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gaitway.levels.level_scene import LevelScene
 from gaitway.performing.synthesis import SWAY, Leg, Performer
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan
+from gaitway.take.model import Take
 
 
 def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = None) -> list[Performer]:
@@ -37,6 +39,20 @@ def company_rows(found: ErrandPlan) -> list[list[str]]:
     all_of_them = dict.fromkeys(busy.character.companions for busy in found.people)
     together = ([name for name in names if name in came] for names in all_of_them)
     return [names for names in together if len(names) > 1]
+
+
+def thing_rows(found: ErrandPlan) -> dict[str, Any]:
+    """Return what became of things, as facts of a take; nothing without things."""
+    return {} if found.desk is None else found.desk.facts()
+
+
+def with_arms_that_carry(take: Take, found: ErrandPlan) -> Take:
+    """Return a take in which whoever has a thing carries it."""
+    if found.desk is None:
+        return take
+    carrying = import_module("gaitway.handling.carrying")  # which loads the planner of limbs
+    carried: Take = carrying.with_carrying(take, found.desk.carries, found.desk.motions)
+    return carried
 
 
 def _row(span: Span) -> list[Any]:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +20,13 @@ from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
 from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, company_speeds, places_beside
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
-from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
@@ -39,6 +42,9 @@ from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 
+if TYPE_CHECKING:
+    from gaitway.errands.desk import HandlingDesk  # which loads the planner of limbs, and few scenes need
+
 Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
 """How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
 either it is on the lowest floor that is there."""
@@ -52,6 +58,8 @@ _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
 SITTING = "sit"
 """Name of the behaviour of somebody who sits down, sits and gets up."""
+HANDLING = "handle"
+"""Name of the behaviour of somebody who handles a thing."""
 _MANNERS = ("upright", "leaning back", "forearms on thighs", "arms crossed")
 """Manners of sitting that are drawn."""
 _GETS_UP = 0.7
@@ -113,7 +121,7 @@ class Busy:
     leaves: float | None = None
     """Time at which the person is gone [s]; None for somebody who stays."""
     seated: bool = False
-    """Whether the person has just got up, and stands right before a seat."""
+    """Whether the person has just got up or handled a thing, and stands right before a seat or a table."""
     searched: list[SearchResult] = field(default_factory=list)
     """All searches for walks of this person."""
 
@@ -149,6 +157,8 @@ class ErrandPlan:
     libraries: Mapping[str, Library]
     searched: tuple[SearchResult, ...]
     """All searches."""
+    desk: HandlingDesk | None = None
+    """What became of things; None without any."""
 
 
 def plan_errands(
@@ -214,6 +224,9 @@ class _PlannedRun(ErrandRun):
             movers.add_mover(mover)
             self.traffic.add_mover(mover)
         self._put_in(movers)
+        self._engaged: dict[str, float] = {}
+        """Until when somebody is engaged by another one's errand [s]."""
+        self.desk = self._opened_desk()
 
     def plan(self) -> ErrandPlan:
         """Let everybody do errands until all have done, or the run ends."""
@@ -291,6 +304,7 @@ class _PlannedRun(ErrandRun):
     def carry_out(self, name: str, order: Order, time: float) -> None:
         """Carry out an order; a walk is planned as a whole, and over when its plan is."""
         busy = self.people[name]
+        time = max(time, self._engaged.get(name, time))
         self.progress("errands", int(time), None if self.scene.end is None else int(self.scene.end))
         match order:
             case Walk():
@@ -299,6 +313,8 @@ class _PlannedRun(ErrandRun):
                 self.finish(name, Outcome(max(until, time), busy.pose))
             case SitDown():
                 self.finish(name, self._sit(busy, order, time))
+            case Reach():
+                self.finish(name, self._reach(busy, order, time))
             case Gone():
                 self.traffic.remove(busy.owner)
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
@@ -453,6 +469,64 @@ class _PlannedRun(ErrandRun):
         busy.walks.append(walk)
         return Outcome(walk.plan.end_time, busy.pose)
 
+    def _opened_desk(self) -> HandlingDesk | None:
+        """Return the desk of the things of the scene; None without any."""
+        if not self.scene.things:
+            return None
+        if self.shift is not None or self.scene.world.terrain is not None:
+            raise PlanError("objects: things are handled on one level floor; this place has hills or several floors")
+        desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
+            self.scene.world, {thing.name: thing for thing in self.scene.things},
+            lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, self.seed,
+        )  # fmt: skip
+        try:
+            desk.open(list(self.people), lambda name: self.people[name].character.start_time)
+        except (LimbError, SittingError, SkeletonError) as problem:
+            raise PlanError(f"objects: {problem}") from None
+        self.dispatcher.desk = desk
+        return desk
+
+    def _spare(self, name: str, pose: Pose) -> float:
+        """Return how far somebody who stands at a pose is from obstacles, with the whole body [m]."""
+        discs = placed_discs(pose, self.prepared[name].standing_discs())
+        return float((self.dispatcher.standing.clearance(discs[:, :2]) - discs[:, 2]).min())
+
+    def _reach(self, busy: Busy, order: Reach, time: float) -> Outcome:
+        """Let somebody who stands do something with a thing, alone or with another one who stands."""
+        errand, desk = order.errand, self.desk
+        if desk is None:
+            return Outcome(time, busy.pose, "there are no things here", hopeless=True)
+        partner = None if errand.other in (None, busy.name) else self.people.get(errand.other or "")
+        try:
+            if partner is None:
+                made = {busy.name: desk.perform(busy.name, busy.pose, errand, order.hand, time)}
+            else:
+                free = max(time, self._engaged.get(partner.name, time))
+                if not partner.stands(time) or free > time:
+                    return Outcome(time, busy.pose, f"'{partner.name}' does not stand still")
+                pair = (busy, partner) if errand.verb == "give" else (partner, busy)
+                done = desk.exchange(pair[0].name, pair[0].pose, pair[1].name, pair[1].pose, errand, order.hand, time)
+                made = {one.name: part for one, part in zip(pair, done, strict=True)}
+        except (LimbError, SittingError, SkeletonError) as problem:
+            return Outcome(time, busy.pose, f"'{errand.thing}': {problem}", hopeless=True)
+        ends = [self._handled(self.people[name], part.clip, time) for name, part in made.items()]
+        for name in made:
+            self._engaged[name] = max(ends)
+        moment = made[busy.name].motion
+        for number, rule in enumerate(self.scene.rules):
+            if errand.verb == "press" and rule.press == errand.thing and moment is not None:
+                self._push_rule(time + moment.seconds, number)
+        return Outcome(max(ends), busy.pose)
+
+    def _handled(self, busy: Busy, clip: Clip, time: float) -> float:
+        """Add the motion of somebody who stands and handles a thing; return when it ends [s]."""
+        name = f"{HANDLING}~{busy.name}-{round(time / TICK)}"
+        end = time + (len(clip) - 1) / clip.fps
+        plan = Plan((PlanStep(HANDLING, name, busy.pose, time),), busy.pose, end, 0.0)
+        busy.walks.append(PlannedWalk(plan, {name: replace(clip, name=name)}, exact=True))
+        busy.seated = True
+        return end
+
     def _get_up(self, busy: Busy, sits: Sitting, time: float) -> Outcome:
         """Let somebody who sits, or is about to, get up as soon as possible after a time [s]."""
         down = down_seconds(self._seat(sits.order.seat), sits.order.side)
@@ -503,7 +577,10 @@ class _PlannedRun(ErrandRun):
             if current is not None:
                 going = NOT_DONE if self.scene.end is None else GOING_ON
                 busy.spans.append(Span(*current, end, going, "not done when the run ends"))
+        if self.desk is not None:
+            self.desk.close()
         return ErrandPlan(
+            desk=self.desk,
             people=people,
             refused=self.refused,
             results={busy.name: _fared(busy) for busy in people} | self.refused,

@@ -24,6 +24,7 @@ from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inver
 from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
+from gaitway.take.things import ThingTrack, thing_poses, things_of
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
@@ -135,6 +136,8 @@ class _Writer:
     def save(self, path: Path, world: World | None) -> None:
         """Add the place and write the file."""
         asset = self.asset
+        for track in things_of(self.take):
+            self.roots.append(self._thing(track, world))
         if world is not None:
             self.roots.append(_add_world(asset, self.tracks, world, self.whole))
         self.tracks.finish("take")
@@ -142,6 +145,23 @@ class _Writer:
         asset.json["scenes"] = [{"name": "take", "nodes": self.roots}]
         asset.json["scene"] = 0
         asset.save(path)
+
+    def _thing(self, track: ThingTrack, world: World | None) -> int:
+        """Add a thing that people handle, with keys while it moves."""
+        times = np.arange(round(self.whole[0] * self.fps), round(self.whole[1] * self.fps) + 1) / self.fps
+        places, turns = thing_poses(self.take, track, times, world)
+        turns = rotations.continuous(turns[:, None])[:, 0]
+        node = _thing(self.asset, track.name, surface(track.solid()), kind_material("thing", track.color), "thing")
+        self.asset.json["nodes"][node] |= {
+            "translation": y_up(places[0]).tolist(), "rotation": y_up_xyzw(turns[0]).tolist(),
+        }  # fmt: skip
+        owners = [[round(span.start - self.whole[0], 4), span.who, span.part] for span in track.spans]
+        self.asset.json["nodes"][node]["extras"] = {"kind": "thing", "owners": owners}
+        if np.ptp(places, axis=0).max() > 0.0:
+            self.tracks.place(node, times, places)
+        if np.ptp(turns, axis=0).max() > 0.0:
+            self.tracks.turn(node, times, turns, precise=True)
+        return node
 
 
 def _check_size(take: Take, path: Path, frames: int) -> None:

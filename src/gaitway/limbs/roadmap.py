@@ -17,14 +17,12 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.core.suggest import did_you_mean
-from gaitway.limbs import _collision_kernels
 from gaitway.limbs import _roadmap_kernels as kernels
 from gaitway.limbs._roadmap_kernels import BOTH, DRAWS
 from gaitway.limbs._stance_kernels import MARKS, NUMBERS
 from gaitway.limbs.stance import GRIP, HANDS, Stander
-from gaitway.limbs.surroundings import OtherBody, shape_solids
+from gaitway.limbs.surroundings import OtherBody, inside
 from gaitway.motion.clip import Clip
-from gaitway.world.obstacle import PASSABLE
 from gaitway.world.world import World
 
 _CHUNK, _CHUNKS = 4096, 40
@@ -344,14 +342,8 @@ class ReachRoadmap:
         return None, _DETOURS
 
     def _why(self, target: FloatArray, short: float, tested: bool) -> str:
-        for obstacle in self.world.obstacles:
-            if obstacle.kind != PASSABLE:
-                solids, out = shape_solids(obstacle.shape), np.empty(1)
-                for s in range(len(solids.kinds)):
-                    point = read_only(np.stack([target, target])[None])
-                    _collision_kernels.axis_distances(solids, s, point, 1.0, out)
-                    if out[0] < 0.0:
-                        return f"it is inside '{obstacle.name}'" if obstacle.name else "it is inside an obstacle"
+        if (name := inside(self.world, target)) is not None:
+            return f"it is inside '{name}'"
         if short > 0.0:
             return f"it is {short:.2f} m beyond the arm of every posture tried"
         if tested:

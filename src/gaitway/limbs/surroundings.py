@@ -163,6 +163,18 @@ def shape_solids(shape: Shape) -> WorldSolids:
     return build.solids()
 
 
+def inside(world: World, point: FloatArray) -> str | None:
+    """Return the name of an obstacle that a point (3,) [m] is inside of, or its kind; None if there is none."""
+    for obstacle in world.obstacles:
+        if obstacle.kind != PASSABLE:
+            solids, out = shape_solids(obstacle.shape), np.empty(1)
+            for s in range(len(solids.kinds)):
+                _collision_kernels.axis_distances(solids, s, read_only(np.stack([point, point])[None]), 1.0, out)
+                if out[0] < 0.0:
+                    return obstacle.name or obstacle.kind
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class LimbCapsules:
     """Capsules that move with a limb, in the frames of its segments."""

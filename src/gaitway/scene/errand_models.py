@@ -14,6 +14,7 @@ from gaitway.scene.fields import (
     Point,
     Pose,
     SceneItem,
+    ThingPlace,
     check_number,
     check_pose,
     field,
@@ -22,7 +23,9 @@ from gaitway.scene.fields import (
     wrong,
 )
 
-VERBS = ("go", "wait", "queue", "sit", "look", "meet", "choose", "repeat", "leave")
+HANDLING = ("touch", "press", "take", "put", "give", "hold")
+"""Errands with a thing; see `gaitway.scene.things`."""
+VERBS = ("go", "wait", "queue", "sit", "look", "meet", *HANDLING, "choose", "repeat", "leave")
 """What an errand can be; each errand has exactly one of these keys."""
 CHOICES = ("chance", "distance", "queue")
 """How one of several errands is chosen."""
@@ -33,6 +36,8 @@ MOST_TIMES = 10_000
 OPTIONS = {
     "go": (), "wait": (), "queue": (), "sit": ("seconds",), "look": ("seconds",), "meet": ("companions", "patience"),
     "choose": ("by", "weights"), "repeat": ("times",), "leave": (),
+    "touch": ("hand",), "press": ("hand",), "take": ("hand", "from"), "put": ("at", "on"), "give": ("to", "patience"),
+    "hold": ("seconds", "hand"),
 }  # fmt: skip
 """Keys that may stand beside each verb."""
 
@@ -84,6 +89,16 @@ Target = Annotated[
 """The name of a place or of a character, or a point."""
 
 
+def _hand(value: Any) -> Any:
+    if value not in ("left", "right", "any"):
+        raise wrong("is not a hand", "left, right or any")
+    return value
+
+
+Hand = Annotated[str, BeforeValidator(_hand), WithJsonSchema({"enum": ["left", "right", "any"]})]
+"""A hand, or either."""
+
+
 class WaitItem(SceneItem):
     """How long to wait: some seconds, or until something. `wait: 12` is short for `wait: {seconds: 12}`."""
 
@@ -121,6 +136,14 @@ class ErrandItem(SceneItem):
     sit: Name | None = field("Sit on a free seat of a place", None, example="bench")
     look: Target | None = field("Turn towards a place, a point or somebody", None, example="screen")
     meet: Target | None = field("Go to a place and wait there for companions", None, example="fountain")
+    touch: Name | None = field("Touch a thing of `objects` with the fingers", None, example="vase")
+    press: Name | None = field("Press a thing, such as a switch: `rules` may wait for that", None, example="switch")
+    take: Name | None = field("Take a thing and carry it", None, example="cup")
+    put: Name | None = field("Put down a thing that is carried: `at` a place, or `on` something", None, example="cup")
+    give: Name | None = field("Give a thing that is carried to somebody, hand to hand", None, example="cup")
+    hold: Name | None = field(
+        "Hold a thing that is carried up before the chest, or a fixed one where it is", None, example="cup"
+    )
     choose: tuple[tuple[ErrandItem, ...], ...] | None = field(
         "Lists of errands, one of which is done", None, min_length=1, max_length=100
     )
@@ -129,7 +152,7 @@ class ErrandItem(SceneItem):
     )
     leave: Target | None = field("Go to an exit and be gone", None, example="door")
     seconds: Seconds | None = field(
-        "With `look` or `sit`: how long, or [least, most]; 3 or 30 by default", None, unit="s"
+        "With `look`, `hold` or `sit`: how long, or [least, most]; 3, 3 or 30 by default", None, unit="s"
     )
     by: Annotated[str, Field(pattern=f"^({'|'.join(CHOICES)})$")] | None = field(
         "With `choose`: by chance, by distance (the nearest) or by queue (the shortest); chance by default", None
@@ -142,8 +165,17 @@ class ErrandItem(SceneItem):
         "With `meet`: names of those who meet; the members of its own group by default", None, max_length=1000
     )
     patience: float | None = field(
-        "With `meet`: longest time to wait for the others; 120 by default", None, unit="s", ge=0.0, le=LATEST
+        "With `meet` or `give`: longest time to wait for the others; 120 by default", None, unit="s", ge=0.0, le=LATEST
     )
+    hand: Hand | None = field("With `touch`, `press`, `take` or `hold`: left, right or any; by default any", None)
+    giver: Name | None = field(
+        "With `take`: who has the thing now, in a hand or on the head", None, alias="from", example="bob"
+    )
+    to: Name | None = field("With `give`: who gets it", None, example="bob")
+    at: ThingPlace | None = field(
+        "With `put`: where, [x, y, z] or [x, y, z, yaw_deg], the middle of the underside", None, example=[4, 2, 0.75]
+    )
+    on: Name | None = field("With `put`: the obstacle on which it is put, or `head`: one's own", None, example="table")
 
     @model_validator(mode="after")
     def _one_verb(self) -> ErrandItem:
@@ -152,12 +184,16 @@ class ErrandItem(SceneItem):
             what = f"has both {given[0]} and {given[1]}" if given else "says nothing to do"
             raise wrong(what, f"one of {', '.join(VERBS)}")
         verb = given[0]
-        beside = [
-            k for k in ("seconds", "by", "weights", "times", "companions", "patience") if getattr(self, k) is not None
-        ]
+        keys = {k: k for options in OPTIONS.values() for k in options} | {"from": "giver"}
+        beside = [key for key, name in keys.items() if getattr(self, name) is not None]
         if odd := [key for key in beside if key not in OPTIONS[verb]]:
             allowed = f"{verb} with {' and '.join(OPTIONS[verb])}" if OPTIONS[verb] else f"{verb} alone"
             raise wrong(f"has {odd[0]} beside {verb}", allowed)
+        if self.give is not None and self.to is None:
+            raise wrong("gives it to nobody", "give: thing, to: name")
+        if self.put is not None and (self.at is None) == (self.on is None):
+            what = "has both at and on" if self.at is not None else "puts it nowhere"
+            raise wrong(what, "put: thing with at: [x, y, z], or on: the name of an obstacle, or on: head")
         if self.weights is not None and self.choose is not None:
             if len(self.weights) != len(self.choose) or sum(self.weights) <= 0.0:
                 raise wrong(
@@ -238,6 +274,7 @@ class RuleItem(SceneItem):
     after: Name | None = field("It happens after another event", None, example="train stands")
     delay: float = field("So long after that", 0.0, unit="s", ge=0.0, le=LATEST)
     reach: Name | None = field("It happens when somebody has come to this place", None, example="hall")
+    press: Name | None = field("It happens when somebody has pressed this thing", None, example="switch")
     count: int = field("So many people must have come there", 1, ge=1, le=1_000_000)
     send: tuple[Name, ...] | str | None = field(
         "Who gives up everything else then and does `errands`: names of characters, groups or sources, or everybody",
@@ -249,10 +286,10 @@ class RuleItem(SceneItem):
 
     @model_validator(mode="after")
     def _one_cause(self) -> RuleItem:
-        given = [key for key in ("at", "after", "reach") if getattr(self, key) is not None]
+        given = [key for key in ("at", "after", "reach", "press") if getattr(self, key) is not None]
         if len(given) != 1:
             what = f"has both {given[0]} and {given[1]}" if given else "never happens"
-            raise wrong(what, "at: seconds, after: event, or reach: place")
+            raise wrong(what, "at: seconds, after: event, reach: place, or press: thing")
         if self.delay and self.after is None:
             raise wrong("has a delay after nothing", "after: event, delay: seconds")
         if self.count > 1 and self.reach is None:

@@ -117,6 +117,30 @@ class Meet:
 
 
 @dataclass(frozen=True)
+class Handle:
+    """Do something with a thing: touch, press, take, put, give or hold it."""
+
+    verb: str
+    """One of `gaitway.scene.errand_models.HANDLING`."""
+    thing: str
+    """Its name."""
+    hand: str
+    """"left", "right" or "any"."""
+    seconds: Range = (0.0, 0.0)
+    """How long it is held."""
+    other: str | None = None
+    """Who gives it, or gets it."""
+    at: tuple[float, float, float] | None = None
+    """Where it is put: the middle of its underside [m]; None for on something."""
+    yaw: float | None = None
+    """How it is turned there [rad]; None for any way."""
+    on: str | None = None
+    """The obstacle on which it is put, or "head"."""
+    patience: float = 120.0
+    """Longest time to wait until somebody stands who gives or gets it [s]."""
+
+
+@dataclass(frozen=True)
 class Choose:
     """Do one of several lists of errands."""
 
@@ -141,7 +165,7 @@ class Leave:
     by: Target
 
 
-Errand = Go | Wait | Queue | Sit | Look | Meet | Choose | Repeat | Leave
+Errand = Go | Wait | Queue | Sit | Look | Meet | Handle | Choose | Repeat | Leave
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,6 +180,8 @@ class Rule:
     delay: float
     reach: str | None
     """The place that `count` people must have come to."""
+    press: str | None
+    """The thing that somebody must have pressed."""
     count: int
     who: tuple[str, ...] | None
     """Whom it sends on errands: names of characters, groups and sources; None for everybody."""
@@ -179,6 +205,8 @@ def target_of(errand: Errand) -> Target | None:
 
 def label(errand: Errand) -> str:
     """Return a few words for an errand, such as "queue counter"."""
+    if isinstance(errand, Handle):
+        return f"{errand.verb} {errand.thing}"
     word = type(errand).__name__.lower()
     where = None if isinstance(errand, Repeat) else target_of(errand)
     return word if where is None else f"{word} {where.name}"

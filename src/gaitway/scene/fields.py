@@ -129,6 +129,12 @@ Position = Annotated[
     _schema((3,), "[x, y, z] in metres", (FARTHEST, FARTHEST, HIGHEST)),
 ]
 """x, y, z [m]."""
+ThingPlace = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_numbers((3, 4), "[x, y, z] or [x, y, z, yaw_deg]", (FARTHEST, FARTHEST, HIGHEST, _ANGLE))),
+    _schema((3, 4), "[x, y, z] in metres or [x, y, z, yaw_deg]", (FARTHEST, FARTHEST, HIGHEST, _ANGLE)),
+]
+"""x, y, z of the middle of a thing's underside [m], and optionally a yaw [degrees]."""
 PathKey = Annotated[
     tuple[float, ...],
     BeforeValidator(_numbers((3, 4), "[t, x, y] or [t, x, y, yaw_deg]", (LATEST, FARTHEST, FARTHEST, 36_000.0))),

@@ -28,6 +28,7 @@ from gaitway.scene.fields import (
     wrong,
 )
 from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.object_models import ObjectItem
 from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
 
 FORMAT_VERSION = 1
@@ -325,6 +326,7 @@ class SceneModel(SceneItem):
     areas: tuple[GroundAreaItem, ...] = items("Ground that people avoid or like, and rules of how they walk there")
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
+    objects: tuple[ObjectItem, ...] = items("Small things that people handle, and switches")
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")
     rules: tuple[RuleItem, ...] = items("What happens when, and whom it sends on other errands")
     end: float | None = field(

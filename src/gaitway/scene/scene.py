@@ -27,6 +27,7 @@ from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, in_order, scene_error
 from gaitway.scene.reading.documents import Document, MergedScene, Reader, merged, plain_data
 from gaitway.scene.sources import Source
+from gaitway.scene.things import Thing
 from gaitway.scene.warnings import passing_warnings, warnings
 from gaitway.world import World
 
@@ -86,6 +87,8 @@ class Scene:
     """Where further people come in, who do errands."""
     rules: tuple[Rule, ...] = ()
     """What happens when."""
+    things: tuple[Thing, ...] = ()
+    """Small things that people handle."""
     end: float | None = None
     """Time at which a run of errands ends [s]; None: when everybody has done."""
 
@@ -256,6 +259,7 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             places=book.places,
             sources=book.sources,
             rules=book.rules,
+            things=book.things.things,
             end=whole.singles["end"].value if "end" in whole.singles else None,
         ),
         [],
@@ -285,6 +289,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
         "rules",
         "lifts",
         "areas",
+        "objects",
     ):  # scenes without these keep the hashes that they had before there were any
         if not scene.lists[key]:
             del lists[key]

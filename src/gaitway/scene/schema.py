@@ -31,6 +31,7 @@ def scene_schema() -> Schema:
     _describe_terrain(parts["TerrainItem"])
     _describe_characters(parts["CharacterItem"])
     _describe_errands(parts)
+    _describe_objects(parts["ObjectItem"])
     _describe_places(schema["properties"]["places"])
     parts["AreaItem"] = _area(parts["AreaItem"])
     parts["LibraryItem"] = _library(parts["LibraryItem"])
@@ -142,7 +143,7 @@ def _describe_errands(parts: Schema) -> None:
         {"anyOf": [{"required": [key]} for key in ("times", "until", "count")]},
     ]
     parts["RuleItem"]["allOf"] = [
-        {"oneOf": [{"required": [key]} for key in ("at", "after", "reach")]},
+        {"oneOf": [{"required": [key]} for key in ("at", "after", "reach", "press")]},
         {"oneOf": [{"properties": {"send": False, "errands": False}}, {"required": ["send", "errands"]}]},
     ]
     for name, short in (("PlaceItem", "at"), ("SeatItem", "at"), ("WaitItem", "seconds")):
@@ -151,11 +152,21 @@ def _describe_errands(parts: Schema) -> None:
         parts[name] = {"title": item["title"].removesuffix("Item"), "anyOf": [form, item]}
 
 
+def _describe_objects(item: Schema) -> None:
+    item["allOf"] = [
+        {"oneOf": [{"required": [key]} for key in ("box", "cylinder", "ball")]},
+        {"oneOf": [{"required": [key]} for key in ("at", "held", "worn")]},
+        {"anyOf": [{"properties": {"fixed": {"const": False}, "rides": False}}, {"required": ["at"]}]},
+    ]
+
+
 def _errand(verb: str) -> Schema:
     """Return what an errand with a verb requires: that key, no other verb, and the keys that belong to it."""
     others = [key for key in (*VERBS, *{k for keys in OPTIONS.values() for k in keys}) if key != verb]
     barred = sorted(key for key in others if key not in OPTIONS[verb])
-    return {"required": [verb], "properties": dict.fromkeys(barred, False)}
+    needed = {"give": [{"required": ["to"]}], "put": [{"required": ["at"]}, {"required": ["on"]}]}.get(verb)
+    schema: Schema = {"required": [verb], "properties": dict.fromkeys(barred, False)}
+    return schema if needed is None else {**schema, "oneOf": needed}
 
 
 def _area(item: Schema) -> Schema:

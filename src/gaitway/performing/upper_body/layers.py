@@ -57,7 +57,7 @@ _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
 
 
-OWN_LIFE = ("sit",)
+OWN_LIFE = ("sit", "handle")
 """Behaviours whose clips have a life of their own, which is left as it is."""
 
 

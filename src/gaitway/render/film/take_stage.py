@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.render.bodies.body import BodyShape, built_in_palette, individual_shape
 from gaitway.render.bodies.figures import Figure, counted_parts, in_sight, render_frame
@@ -22,14 +23,16 @@ from gaitway.render.film.cameras import (
     top_camera,
 )
 from gaitway.render.film.encoder import Picture
-from gaitway.render.film.scenery import Scenery, split_trails
+from gaitway.render.film.scenery import Scenery, solid_of, split_trails
 from gaitway.render.film.shot import MOST_LABELS, Shot, bearing, name_label, trail_color
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.drawables import Label, Paint, Solid
+from gaitway.render.raster.mesh import SurfaceMesh
 from gaitway.render.raster.picture import Lighting, checked_size, draw_labels
 from gaitway.render.raster.plates import FilmSet, Plate
 from gaitway.render.raster.triangles import paint_parts, solid_part
 from gaitway.take.model import Take
+from gaitway.take.things import thing_poses, things_of
 from gaitway.world.world import World
 
 _TRAIL_RATE = 12.0
@@ -106,7 +109,7 @@ class TakeStage:
             self.figures(time),
             camera,
             size=size,
-            obstacles=[*self.scenery.solids(time), *ribbons, *shot.obstacles],
+            obstacles=[*self.scenery.solids(time), *self.things(time), *ribbons, *shot.obstacles],
             paint=[*self.scenery.paint, *shot.paint, *paint],
             labels=[*shot.notes, *self.labels(time, shot.names())],
             lighting=self.lighting,
@@ -135,7 +138,7 @@ class TakeStage:
         there = in_sight(self.figures(time), camera, size, film_set.scene.light, lowest)
         figures = counted_parts(there, camera, size[1])
         parts = [part for part, _ in figures]
-        parts += [solid_part(solid) for solid in (*self.scenery.moved(time), *ribbons)]
+        parts += [solid_part(solid) for solid in (*self.scenery.moved(time), *self.things(time), *ribbons)]
         parts += paint_parts(paint, film_set.painted_layers)
         things = [count for _, count in figures] + [1] * (len(parts) - len(figures))
         picture = film_set.frame(camera, plate, parts, things, size, samples)
@@ -163,6 +166,19 @@ class TakeStage:
             for row, character in enumerate(group.characters):
                 pose = (group.positions[row], group.rotations[row])
                 out.append(Figure(group.skeleton, *pose, self.palettes[character], self.bodies[character]))
+        return out
+
+    def things(self, time: float) -> list[Solid]:
+        """Return the things that people handle, at a time [s]."""
+        out = []
+        for track in things_of(self.take):
+            solid = solid_of(track.solid(), track.color)
+            (at,), (turn,) = thing_poses(self.take, track, time, self.scenery.world)
+            mesh = solid.mesh
+            placed = SurfaceMesh(
+                at + rotations.rotate(turn, mesh.points), rotations.rotate(turn, mesh.normals), mesh.triangles
+            )
+            out.append(replace(solid, mesh=placed))
         return out
 
     def trails(self, time: float, seconds: float) -> tuple[list[Solid], list[Paint]]:

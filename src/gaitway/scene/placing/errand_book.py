@@ -10,7 +10,6 @@ import numpy as np
 import shapely
 
 from gaitway.core.errors import WorldError
-from gaitway.core.suggest import nearest
 from gaitway.scene.characters import RADII
 from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.errands import (
@@ -38,6 +37,8 @@ from gaitway.scene.model import MAX_CHARACTERS, SourceItem
 from gaitway.scene.placing.free_space import FreeSpace
 from gaitway.scene.placing.groups import CharacterGroups, draws_sizes, inner
 from gaitway.scene.placing.placement import CharacterGroup, area_geometry
+from gaitway.scene.placing.thing_book import ThingBook
+from gaitway.scene.placing.thing_book import unknown as _unknown
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.sources import Source, SourceKind
@@ -63,6 +64,7 @@ class ErrandBook:
         self.people = [name for group in groups.groups for name in group.names]
         self.known = set(self.people)
         self.places = {name: self._place(name, entry) for name, entry in whole.places.items()}
+        self.things = ThingBook(whole, self.people, world, self.problems)
         self.errands = {group.first: self._errands_of(group) for group in groups.groups}
         self.sources = tuple(self._source(entry) for entry in whole.lists["sources"])
         self.rules = tuple(self._rule(entry) for entry in whole.lists["rules"])
@@ -184,6 +186,8 @@ class ErrandBook:
             return Look(self._target(item.look, entry, number, "look"), item.seconds or LOOK_SECONDS)
         if item.meet is not None:
             return self._meet(item, entry, number, group)
+        if (handled := self.things.errand(item, number, entry)) is not None:
+            return handled
         if item.choose is not None:
             return self._choose(item, entry, number, group)
         if item.repeat is not None:
@@ -292,6 +296,8 @@ class ErrandBook:
         item: RuleItem = entry.value
         if item.reach is not None and item.reach not in self.places:
             self.problems.append(entry.problem("reach", text=_unknown(item.reach, "place", list(self.places))))
+        if item.press is not None:
+            self.things.known(item.press, entry, "press")
         groups = [group.name for group in self.groups.groups]
         known = [*groups, *self.people, *(source.name for source in self.sources)]
         for k, name in enumerate(item.send if isinstance(item.send, tuple) else ()):
@@ -304,6 +310,7 @@ class ErrandBook:
             delay=item.delay,
             reach=item.reach,
             count=item.count,
+            press=item.press,
             who=item.send if isinstance(item.send, tuple) else None,
             errands=() if item.errands is None else self._list(item.errands, _at(entry, item.errands, "errands"), ()),
         )
@@ -337,12 +344,3 @@ def _at(entry: SceneEntry, value: Any, key: str) -> SceneEntry:
 def _height(value: Sequence[float] | None) -> float | None:
     """Return the height of a pose of a scene file [m]; None if it has none."""
     return float(value[3]) if value is not None and len(value) > 3 else None
-
-
-def _unknown(name: str, what: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
-    if near:
-        return f"there is no {what} '{name}'; did you mean '{near}'?"
-    more = " ..." if len(known) > 8 else ""
-    some = f"write one of {', '.join(known[:8])}{more}" if known else f"there are no {what}s at all"
-    return f"there is no {what} '{name}'; {some}"

@@ -1,0 +1,140 @@
+"""Errands with things, step by step: where to stand, the walk there, and the reach itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import LimbError
+from gaitway.errands.orders import Order, Outcome, Pose, Reach, Stand, Walk
+from gaitway.scene.errands import Handle
+
+if TYPE_CHECKING:
+    from gaitway.errands.desk import HandlingDesk, Stop
+    from gaitway.errands.standing_places import StandingPlaces
+
+_NEAR = 0.6
+"""Least distance from whoever a thing is given to or taken from [m]; others are farther away."""
+_APART = 0.85
+"""Least distance from others [m]."""
+_AGAIN = 2.0
+"""Time after which somebody looks again whether another one stands [s]."""
+
+Doing = Generator[Order, Outcome, str]
+
+
+class Doer(Protocol):
+    """Somebody who does errands, as far as things need to know."""
+
+    @property
+    def name(self) -> str:
+        """Name of the person."""
+
+    @property
+    def pose(self) -> Pose:
+        """Where the person stands."""
+
+    @property
+    def radius(self) -> float:
+        """[m]."""
+
+    @property
+    def time(self) -> float:
+        """Time of the last outcome [s]."""
+
+
+class Guide(Protocol):
+    """Whoever tells people what to do next, as far as things need to know."""
+
+    @property
+    def desk(self) -> HandlingDesk | None:
+        """Where things are; None where nobody handles any."""
+
+    @property
+    def standing(self) -> StandingPlaces:
+        """Where everybody stands."""
+
+    @property
+    def people(self) -> Mapping[str, Doer]:
+        """Everybody, by name."""
+
+    @property
+    def walk(self) -> Callable[..., Generator[Order, Outcome, Outcome]]:
+        """Walks of somebody by an order."""
+
+
+def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
+    """Do an errand with a thing; return why it could not be done, or nothing."""
+    desk = dispatcher.desk
+    if desk is None:
+        return "live people handle nothing yet"
+    if why := desk.refusal(doer.name, errand):
+        return why
+    if errand.other is not None and errand.other != doer.name:
+        return (yield from _with_other(dispatcher, doer, errand, errand.other))
+    if desk.in_place(doer.name, errand):
+        outcome = yield Reach(errand, desk.hands(doer.name, errand)[0])
+        return outcome.reason
+    try:
+        free = _free(dispatcher, doer, None)
+        stops = desk.stops(doer.name, doer.pose, doer.radius, errand, doer.time, free)
+    except LimbError as problem:
+        return str(problem)
+    return (yield from _at_stops(dispatcher, doer, errand, stops))
+
+
+def _with_other(dispatcher: Guide, doer: Doer, errand: Handle, name: str) -> Doing:
+    """Give a thing to somebody who stands, or take it from there."""
+    desk, late = dispatcher.desk, doer.time + errand.patience
+    while desk is not None:
+        other = dispatcher.people.get(name)
+        if other is None or dispatcher.standing.taken.get(name) is None:
+            return f"'{name}' is not there"
+        if why := desk.refusal(doer.name, errand):
+            return why
+        stands = dispatcher.standing.taken[name] == other.pose[:2]
+        if stands:
+            try:
+                free = _free(dispatcher, doer, name)
+                stops = desk.stops_before(doer.name, name, other.pose, doer.radius, errand, doer.time, free)
+            except LimbError as problem:
+                return str(problem)
+            reason = yield from _at_stops(dispatcher, doer, errand, stops)
+            if not reason or other.pose[:2] == dispatcher.standing.taken.get(name):
+                return reason
+        if doer.time >= late:
+            return f"'{name}' does not stand still within {errand.patience:g} s"
+        yield Stand(doer.time + _AGAIN)
+    return "nobody handles things here"
+
+
+def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) -> Doing:
+    """Walk to one place after another until the reach is done from there; return why it is not."""
+    reason = ""
+    for stop in stops:
+        x, y, heading = stop.pose
+        walk = Walk((x, y), heading, exact=True, ahead=stop.ahead)
+        outcome = yield from dispatcher.walk(doer, walk)
+        if not outcome.reason:
+            outcome = yield Reach(errand, stop.hand)
+        if not outcome.reason:
+            return ""
+        reason = reason or outcome.reason
+    return reason
+
+
+def _free(dispatcher: Guide, doer: Doer, beside: str | None) -> Callable[[FloatArray], BoolArray]:
+    """Return a test of points (N, 2) for places of others; (N,)."""
+
+    def free(points: FloatArray) -> BoolArray:
+        clear = np.ones(len(points), dtype=np.bool_)
+        for name, place in dispatcher.standing.taken.items():
+            if name != doer.name:
+                away = np.hypot(points[:, 0] - place[0], points[:, 1] - place[1])
+                clear &= away >= (_NEAR if name == beside else _APART)
+        return clear
+
+    return free

@@ -1,0 +1,311 @@
+"""Somebody who stands and reaches: which postures bring a hand where it is wanted, and how uneasy they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.errors import LimbError
+from gaitway.handling.grips import ThingPose, grasp_place, grip_point, palm
+from gaitway.library.behavior import Library
+from gaitway.limbs import _roadmap_kernels as kernels
+from gaitway.limbs._stance_kernels import ANGLE, ARM, DROP, FLEXION, LEAN, NUMBERS, TURN
+from gaitway.limbs.linkage import Limb
+from gaitway.limbs.roadmap import grip_mark
+from gaitway.limbs.stance import HANDS, Stander, stand
+from gaitway.limbs.surroundings import OtherBody
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import place
+from gaitway.motion.limits import joint_limits, violations
+from gaitway.scene.things import SIDE, Thing
+from gaitway.sitting.figure import stand_of
+from gaitway.world.world import World
+
+_SWIVELS = (0.35, 0.15, 0.55, 0.0, 0.8, 1.1, -0.35, 1.5)
+"""Angles of an elbow outward from its lowest place, the most natural first [rad]."""
+_SCALES = (0.5, 1.0, 1.5)
+"""Shares of a node's trunk that a goal may have."""
+_RESOLUTION, _STEP = 0.03, 0.04
+"""Numbers of a roadmap that a goal does not need [m]."""
+_EASY = np.array([math.radians(35.0), math.radians(15.0), math.radians(30.0), 0.1])
+"""Flexion, lean, turn [rad] and drop [m] that are equally uneasy."""
+_WRIST, _ARM = 0.35, 0.04
+"""What a square of the wrist's bend and of the arm's way from its home count beside these [1/rad^2]."""
+_LEG = 0.85
+"""Length of the leg that the lengths below belong to [m]."""
+_CARRIED = ((0.30, 0.17, 1.08), (0.34, 0.12, 1.12), (0.27, 0.22, 1.02))
+"""Where a carried thing's middle is: ahead, to the side of its hand, and above the floor [m]; the best first."""
+_CARRIED_TILTS = ((0.0,), (0.5, -0.5), (1.0, -1.0), (1.5, -1.5))
+"""How far a carried thing may be tilted [rad], one after another."""
+_STRAIN, _SHAKEN = 0.5, 0.06
+"""How far a joint of an arm that carries may be beyond what joints usually do [degrees], wherever a walk turns it by so
+much [rad]."""
+_UNBENT = math.radians(6.0)
+"""How far a trunk may be bent by what is carried [rad]."""
+_ROLLS = (0.0, math.radians(45.0), math.radians(85.0))
+_ASIDES = (0.0, math.radians(30.0), math.radians(-20.0))
+_DOWNS = (math.radians(12.0), math.radians(35.0))
+"""Ways in which a hand grasps: how far its palm is turned down, how far it points inward, and down [rad]."""
+_LOW = 0.12
+"""Greatest height of a thing that is grasped from above [m]."""
+_TURNS = 16
+"""Number of ways in which an upright thing may be turned."""
+
+
+@dataclass(frozen=True, eq=False)
+class HandTask:
+    """Where a hand goes, and in which ways it may do so."""
+
+    hand: str
+    """"right" or "left"."""
+    target: FloatArray
+    """Where a point of it goes [m]; (3,)."""
+    ways: tuple[HandWay, ...]
+    """Ways, any of which will do."""
+
+
+@dataclass(frozen=True, eq=False)
+class HandWay:
+    """One way in which a hand may be at its target."""
+
+    mark: FloatArray
+    """The point of the hand that is there, in the frame of its last segment [m]; (3,)."""
+    turn: FloatArray | None = None
+    """World turn of the wrist joint, wxyz; (4,). None leaves it free: the hand goes on straight from the forearm."""
+
+
+class HandGoal(NamedTuple):
+    """A posture that fulfils a task."""
+
+    posture: FloatArray
+    """(22,)."""
+    mark: FloatArray
+    """The point of the hand that is at the target; (3,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handler:
+    """Somebody on both feet, and what is around; made by `Handler.at`."""
+
+    stander: Stander
+    world: World
+    time: float
+
+    @staticmethod
+    def at(
+        library: Library, pose: Sequence[float], world: World, time: float = 0.0, others: Sequence[OtherBody] = ()
+    ) -> Handler:
+        """Return somebody who stands at a pose.
+
+        Args:
+            library: whose standing pose.
+            pose: x, y [m] and heading [rad].
+            world: what is around.
+            time: when [s].
+            others: other bodies, with one frame each.
+
+        Raises:
+            LimbError: for a body that has no arms, or does not stand on two feet.
+        """
+        clip = place(_standing(library), np.asarray(pose, dtype=np.float64))
+        return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+
+    @property
+    def rest(self) -> FloatArray:
+        """The posture in which both arms hang; (22,)."""
+        return self.stander.rest
+
+    @property
+    def clip(self) -> Clip:
+        """The standing pose, one frame."""
+        return self.stander.clip
+
+    def limb(self, hand: str) -> Limb:
+        """Return an arm."""
+        return self.stander.limbs[HANDS.index(hand)]
+
+    def wrist(self, posture: FloatArray, hand: str) -> ThingPose:
+        """Return the wrist joint in a posture (22,)."""
+        placed, joint = self.stander.place(posture[None]), int(self.limb(hand).joints[2])
+        return ThingPose(placed.places[0, joint], rotations.from_matrix(placed.turns[0, joint]))
+
+    def goal(self, task: HandTask, home: FloatArray, margin: float) -> HandGoal:
+        """Return the least uneasy posture found that fulfils a task, with the other arm as at home.
+
+        Raises:
+            LimbError: that says how far it got.
+        """
+        best, least, told = None, math.inf, None
+        for way in task.ways:
+            try:
+                found = self._found(task, way, home, margin)
+            except LimbError as problem:
+                told = told or problem
+                continue
+            cost = round(self.uneasiness(found, home, task.hand), 6)
+            if cost < least:
+                best, least = HandGoal(found, way.mark), cost
+        if best is None:
+            raise told or LimbError(f"the {task.hand} hand has no way to turn")
+        return best
+
+    def uneasiness(self, posture: FloatArray, home: FloatArray, hand: str) -> float:
+        """Return how uneasy a posture (22,) is: trunk and knees first, then the wrist, then the arm's way from home."""
+        begin = ARM * HANDS.index(hand) + ANGLE
+        trunk = posture[[FLEXION, LEAN, TURN, DROP]] / _EASY
+        wrist, arm = posture[begin + 5 : begin + 7], posture[begin : begin + 4] - home[begin : begin + 4]
+        return float(trunk @ trunk + _WRIST * (wrist @ wrist) + _ARM * (arm @ arm))
+
+    def carrying(self, thing: Thing, hand: str, inner: ThingPose, home: FloatArray) -> FloatArray:
+        """Return the posture in which somebody stands who carries a thing: as at home, but for that arm; (22,).
+
+        Args:
+            thing: the thing.
+            hand: the hand that has it.
+            inner: its pose in the frame of the wrist.
+            home: the posture of all else.
+        """
+        if thing.carry == SIDE:
+            return home
+        heading = float(self.clip.headings()[0])
+        size = float(self.stander.table.size)
+        floor = float(self.stander.table.ankles[:, 2].min()) - 0.08 * size
+        c, s, out = math.cos(heading), math.sin(heading), 1.0 if hand == "left" else -1.0
+        root = self.clip.root_positions[0]
+        limits = joint_limits(self.clip.skeleton).only(self.limb(hand).joints)
+        wide = max(0.5 * max(thing.size[:2]) - 0.05, 0.0)  # the other arm swings past it
+        for tilts in _CARRIED_TILTS:  # upright if that is possible
+            for ahead, near, high in _CARRIED:
+                aside = near + 0.6 * wide
+                spot = np.array([
+                    root[0] + size * (c * ahead - s * out * aside), root[1] + size * (s * ahead + c * out * aside),
+                    floor + size * high,
+                ])  # fmt: skip
+                task = self.placing(thing, hand, inner, spot - np.array(thing.middle), None, tilts)
+                try:
+                    found = self.goal(task, home, 0.0).posture
+                except LimbError:
+                    continue
+                if np.abs(found[FLEXION:]).max() < _UNBENT:
+                    begin, carried = ARM * HANDS.index(hand), np.array(home)
+                    carried[begin : begin + ARM] = found[begin : begin + ARM]
+                    if violations(self._shaken(carried, hand), limits).max() < _STRAIN:
+                        return carried
+        return home
+
+    def _shaken(self, posture: FloatArray, hand: str) -> Clip:
+        """Return a posture (22,) with the upper arm turned a little to all sides, as a walk does, one in each frame."""
+        clip = self.stander.applied(np.repeat(posture[None], 7, axis=0))
+        turns = _SHAKEN * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+        local, joint = np.array(clip.rotations), int(self.limb(hand).joints[0])
+        local[:, joint] = rotations.multiply(local[:, joint], rotations.from_rotation_vector(turns))
+        return replace(clip, rotations=local)
+
+    def placing(
+        self,
+        thing: Thing,
+        hand: str,
+        inner: ThingPose,
+        at: FloatArray,
+        yaw: float | None,
+        tilts: Sequence[float] = (0.0,),
+    ) -> HandTask:
+        """Return the task of bringing a thing in a hand to a place, upright.
+
+        Args:
+            thing: the thing.
+            hand: the hand that has it.
+            inner: its pose in the frame of the wrist.
+            at: where its origin goes [m]; (3,).
+            yaw: how it is turned there [rad]; None for any way.
+            tilts: how far it may be tilted toward the body's back [rad]; upright by default.
+        """
+        limb, heading = self.limb(hand), float(self.clip.headings()[0])
+        yaws = np.arange(_TURNS) * math.tau / _TURNS + heading if yaw is None else np.array([yaw])
+        left = np.array([-math.sin(heading), math.cos(heading), 0.0])
+        grip = rotations.rotate(rotations.conjugate(limb.turns[3]), inner.at)  # the thing's origin is what is aimed at
+        ways = []
+        for tilt in tilts:
+            turns = rotations.multiply(rotations.from_axis_angle(left, -tilt), rotations.from_yaw(yaws))
+            wrists = rotations.multiply(turns, rotations.conjugate(inner.turn))
+            ways += [HandWay(grip, wrist) for wrist in wrists]
+        return HandTask(hand, np.asarray(at, dtype=np.float64), tuple(ways))
+
+    def grasping(self, thing: Thing, hand: str, pose: ThingPose, number: int = 0) -> HandTask:
+        """Return the task of grasping a thing where it is: as the arm comes, from the side, or from above."""
+        limb, target = self.limb(hand), pose.point(grasp_place(thing, number))
+        ways = [HandWay(grip_point(limb, thing))]
+        root = self.clip.root_positions[0]
+        bearing = math.atan2(target[1] - root[1], target[0] - root[0])
+        inward = 1.0 if hand == "right" else -1.0
+        for roll in _ROLLS:  # 0: the palm faces inward, a quarter turn: down
+            if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
+                continue
+            mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
+            for aside in _ASIDES:
+                for down in _DOWNS:
+                    frame = _hand_frame(limb, bearing + inward * aside, down, inward, roll)
+                    turn = rotations.multiply(rotations.from_matrix(frame), rotations.conjugate(limb.turns[3]))
+                    ways.append(HandWay(mark, turn))
+        return HandTask(hand, target, tuple(ways))
+
+    def touching(self, hand: str, target: FloatArray) -> HandTask:
+        """Return the task of touching a point [m] with the fingertips."""
+        return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
+
+    def _found(self, task: HandTask, way: HandWay, home: FloatArray, margin: float) -> FloatArray:
+        number, limb = HANDS.index(task.hand), self.limb(task.hand)
+        offsets = np.array(self.stander.table.mark_offsets)
+        offsets[grip_mark(task.hand)] = rotations.rotate(limb.turns[3], way.mark)
+        table = self.stander.table._replace(mark_offsets=read_only(offsets))
+        marked = replace(self.stander, table=table)
+        nodes = np.ascontiguousarray(home[None])
+        out, told, frame = np.empty(NUMBERS), np.empty(2), np.eye(3)
+        if way.turn is not None:
+            frame = np.ascontiguousarray(rotations.to_matrix(rotations.multiply(way.turn, limb.turns[3])))
+        swivels = np.array(_SWIVELS) * (1.0 if task.hand == "left" else -1.0)
+        found = kernels.find_goal(
+            table, read_only(np.array([_STEP, _RESOLUTION, float(margin)])), read_only(nodes),
+            read_only(marked.place(nodes).marks), read_only(np.array(home)), number, read_only(np.array(way.mark)),
+            read_only(np.array(task.target)), read_only(frame), way.turn is not None, 1,
+            read_only(np.array(_SCALES)), read_only(swivels), out, told,
+        )  # fmt: skip
+        if found:
+            return out
+        where = "(" + ", ".join(f"{v:.2f}" for v in task.target) + ")"
+        if told[0] > 0.0:
+            why = f"it is {told[0]:.2f} m beyond the arm"
+        elif told[1] > 0.0:
+            why = "every posture that reaches it touches something or would fall over"
+        else:
+            why = "every posture that reaches it is beyond the limits of the joints"
+        raise LimbError(f"the {task.hand} hand cannot reach {where}: {why}")
+
+
+def _hand_frame(limb: Limb, yaw: float, down: float, inward: float, roll: float) -> FloatArray:
+    """Return the frame of a hand that points along a bearing, a little down, with its palm inward or down; (3, 3)."""
+    ahead = np.array([math.cos(yaw) * math.cos(down), math.sin(yaw) * math.cos(down), -math.sin(down)])
+    aside = inward * np.array([-math.sin(yaw), math.cos(yaw), 0.0])
+    below = np.cross(ahead, aside) * -inward
+    facing = math.cos(roll) * aside + math.sin(roll) * below
+    y = facing * palm(limb)[1]
+    return np.stack([np.cross(y, ahead), y, ahead], axis=-1)
+
+
+@lru_cache(maxsize=32)
+def _standing(library: Library) -> Clip:
+    return place(stand_of(library), np.zeros(3))
+
+
+@lru_cache(maxsize=32)
+def _captures(library: Library) -> tuple[Clip, ...]:
+    """Return some clips that show on which axes elbows and knees bend: those that move most."""
+    clips = sorted(library.clips.values(), key=lambda clip: (-round(clip.duration, 3), clip.name))
+    return tuple(clips[:4])

@@ -1,0 +1,285 @@
+"""Motion of a hand to a target and back, in two legs through one moment, over a body that stands.
+
+The body bends as far as the reach needs, and the arm goes along straight in its angles. A leg that would touch
+something is planned anew by the synchronised planner (Shapiro et al. 2007, section 4): its offsets are nothing where it
+begins and ends, so the hand is at the target at the right moment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LimbError
+from gaitway.handling.grips import ThingPose
+from gaitway.handling.handler import Handler, HandTask
+from gaitway.limbs._joint_kernels import PLANNED
+from gaitway.limbs._stance_kernels import ANGLE, ARM
+from gaitway.limbs.linkage import Limb
+from gaitway.limbs.planner import LimbPlanOptions, LimbWindow
+from gaitway.limbs.reaching import solve_limb, swivel_of
+from gaitway.limbs.stance import HANDS
+from gaitway.limbs.surroundings import Carried, OtherBody
+from gaitway.motion.body import capsule_body
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import slice_frames
+from gaitway.performing.upper_body.rig import upper_body
+
+FPS = 30.0
+"""Frame rate of all motion of this room [Hz]."""
+MARGINS = (0.02, 0.01, 0.003, 0.0)
+"""Gaps that are planned with [m], one after another."""
+LEAD = 0.4
+"""Time by which the gaze is ahead of the hand [s]."""
+_SETTLE, _PACE, _LONGEST = 0.55, 0.75, 1.7
+"""Time of a short leg [s], seconds for each metre of the hand's way, and longest time of a leg [s]."""
+_GRASP = 0.27
+"""Time for which the hand stays where it grasps [s]."""
+_BACK = 0.12
+"""Time before the moment at which a planned leg is back on its straight way [s]."""
+LIFT, _LIFT_S = 0.06, 0.4
+"""How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
+_TRIES = 3
+"""How often a leg is planned anew with other random numbers."""
+_YAW, _UP, _DOWN = math.radians(55.0), math.radians(25.0), math.radians(40.0)
+"""How far a head turns aside, up and down [rad]."""
+_NECK = 0.4
+"""Share of a look that the neck has."""
+_MISS = 0.005
+"""Greatest distance of the hand from its target [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class HandMotion:
+    """Somebody who reaches, and is back."""
+
+    clip: Clip
+    """The motion in the world, at 30 Hz."""
+    hand: str
+    reach: int
+    """Frame at which the hand is at the target (t_b)."""
+    leave: int
+    """Frame at which it leaves."""
+    miss: float
+    """Distance of the hand from the target then [m]."""
+    gap: float
+    """Least gap of the arm from everything, at most the margin [m]."""
+    planned: tuple[bool, bool]
+    """Whether each leg had to be planned around something."""
+    wrist: ThingPose
+    """The wrist joint at the target."""
+    after: FloatArray
+    """The posture at the end; (22,)."""
+    mark: FloatArray
+    """The point of the hand that is at the target, in the frame of its last segment [m]; (3,)."""
+
+    @property
+    def seconds(self) -> float:
+        """Time from the beginning to the moment [s]."""
+        return self.reach / FPS
+
+
+def leg_seconds(handler: Handler, task: HandTask, home: FloatArray, goal: FloatArray) -> float:
+    """Return how long a leg takes [s], by the way of the hand."""
+    a, b = handler.wrist(home, task.hand).at, handler.wrist(goal, task.hand).at
+    return min(_SETTLE + _PACE * float(np.linalg.norm(a - b)), _LONGEST)
+
+
+def hand_motion(
+    handler: Handler,
+    task: HandTask,
+    home: FloatArray,
+    after: FloatArray | None = None,
+    *,
+    before: Carried | None = None,
+    carried: Carried | None = None,
+    grasped: Callable[[FloatArray], tuple[FloatArray, Carried]] | None = None,
+    hold: float = 0.0,
+    first: float | None = None,
+    others: Sequence[OtherBody] = (),
+    look: FloatArray | None = None,
+    lift: float = LIFT,
+    seed: int = 0,
+) -> HandMotion:
+    """Return the motion of a hand to a target and back, with a look at it before.
+
+    Args:
+        handler: who, where and when.
+        task: the hand and its target.
+        home: the posture before; (22,).
+        after: the posture afterwards; (22,). None: the same.
+        before: what that hand holds on the way to the target.
+        carried: what it holds on the way back.
+        grasped: tells from the posture at the target what `after` and `carried` are; None: they are given.
+        hold: how long the hand stays at the target beyond a grasp [s].
+        first: time of the first leg [s]; None: by its length.
+        others: other bodies, from the time of the handler on, with as many frames as there are or with one.
+        look: what is looked at [m]; (3,). None: the target.
+        lift: how far a thing is lifted straight up before it goes elsewhere [m].
+        seed: of all random choices.
+
+    Raises:
+        LimbError: that says how far it got.
+    """
+    told: LimbError | None = None
+    for margin in MARGINS:
+        try:
+            goal = handler.goal(task, home, margin)
+            later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
+            return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first, others,
+                          task.target if look is None else look, margin, seed, lift)  # fmt: skip
+        except LimbError as problem:
+            told = told or problem
+    raise told or LimbError("no margin to plan with")
+
+
+def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray | None = None) -> Clip:
+    """Return somebody who stands still at home for some seconds and may look at a point [m] in between."""
+    count = max(round(seconds * FPS), 2)
+    clip = handler.stander.applied(np.repeat(home[None], count + 1, axis=0), FPS, "handle")
+    if look is None:
+        return clip
+    edge = min(0.5, 0.4 * seconds)
+    return _looking(clip, look, _weights(count + 1, 0.0, edge, seconds - edge, seconds))
+
+
+def _moved(
+    handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
+    holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
+    look: FloatArray, margin: float, seed: int, high: float,
+) -> HandMotion:  # fmt: skip
+    home, goal, after = postures
+    one = leg_seconds(handler, task, home, goal) if first is None else first
+    two = leg_seconds(handler, task, after, goal)
+    lead, reach = round(LEAD * FPS), round((LEAD + one) * FPS)
+    leave = reach + round((_GRASP + hold) * FPS)
+    last = leave + round(two * FPS)
+    frames = np.arange(last + 1, dtype=np.float64)
+    lift = round(_LIFT_S * FPS)
+    # what stands on something is set down and lifted straight: hands with a thing come from above, and leave upward
+    above = [goal if load is None else _lifted(handler, goal, task.hand, high) for load in holds]
+    there, down = _eased((frames - lead) / (reach - lead)), _eased((frames - reach + lift) / lift)
+    up, back = _eased((frames - leave) / lift), _eased((frames - leave) / (last - leave))
+    if holds[0] is not None:
+        there = _eased((frames - lead) / (reach - lead - 0.4 * lift))
+    if holds[1] is not None:
+        back = _eased((frames - leave - 0.4 * lift) / (last - leave - 0.4 * lift))
+    rows = home + there[:, None] * (above[0] - home) + down[:, None] * (goal - above[0])
+    rows += up[:, None] * (above[1] - goal) + back[:, None] * (after - above[1])
+    clip, limb = handler.stander.applied(rows, FPS, "handle"), handler.limb(task.hand)
+    edge = round(_BACK * FPS)
+    early, late = (edge if load is None else lift for load in holds)
+    planned, gaps = [], []
+    for span, free, load in (
+        ((0, reach if holds[0] is None else reach - early), (lead, reach - early), holds[0]),
+        ((leave if holds[1] is None else leave + late, last), (leave + late, last), holds[1]),
+    ):
+        part, made, gap = _leg(handler, limb, clip, span, free, load, others, margin, seed)
+        planned.append(made)
+        gaps.append(gap)
+        clip = _with_rows(clip, part, span[0])
+    seen = _weights(last + 1, 0.0, LEAD + 0.15, (leave / FPS) + 0.15, (leave / FPS) + 0.75 * two)
+    clip = _looking(clip, look, seen)
+    positions, turns = clip.joint_transforms()
+    wrist = ThingPose(positions[reach, limb.joints[2]], turns[reach, limb.joints[2]])
+    miss = float(np.linalg.norm(wrist.point(rotations.rotate(limb.turns[3], mark)) - task.target))
+    if miss > _MISS:
+        raise LimbError(f"the {task.hand} hand misses its target by {1000.0 * miss:.0f} mm")
+    return HandMotion(clip, task.hand, reach, leave, miss, min(gaps), (planned[0], planned[1]), wrist, after, mark)
+
+
+def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> FloatArray:
+    """Return a posture (22,) with one hand higher and turned as it is; all else stays. As high as the arm reaches."""
+    limb, begin = handler.limb(hand), ARM * HANDS.index(hand) + ANGLE
+    clip = handler.stander.applied(goal[None])
+    positions, world = clip.joint_transforms()
+    starts, bases = limb.hanging(positions, world)
+    shoulder, elbow, wrist = positions[0, limb.joints]
+    swivel, own = swivel_of(shoulder, elbow, wrist), limb.postures(clip)
+    for share in (1.0, 0.7, 0.4):
+        target = wrist + np.array([0.0, 0.0, share * high])
+        found, reached = solve_limb(limb, starts, bases, target[None], world[:, limb.joints[2]], swivel, own)
+        if reached[0] and limb.limits.hold(found)[0]:
+            out = np.array(goal)
+            out[begin : begin + PLANNED] = found[0, :PLANNED]
+            return out
+    return goal
+
+
+def _leg(
+    handler: Handler, limb: Limb, clip: Clip, frames: tuple[int, int], free: tuple[int, int], load: Carried | None,
+    others: Sequence[OtherBody], margin: float, seed: int,
+) -> tuple[Clip, bool, float]:  # fmt: skip
+    """Return the frames of a leg, planned anew if they touch something; whether they were, and their least gap [m]."""
+    begin, end = frames
+    part = slice_frames(clip, begin, end + 1)
+    start = handler.time + begin / FPS
+    around = [_shown(other, begin, end + 1) for other in others]
+    window = LimbWindow(limb, part, start, handler.world, around, carried=load)
+    gap = float(window.gaps(bar=margin + 1e-6).min())
+    if gap >= margin - 1e-4:
+        return part, False, gap
+    options, plan = LimbPlanOptions(margin=margin, plans=3), None
+    for number in range(_TRIES):
+        begins, ends = (handler.time + frame / FPS for frame in free)
+        plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
+        if plan is not None:
+            break
+    if plan is None:
+        raise LimbError(f"the {limb.name.replace('_', ' ')} finds no way that keeps {100.0 * margin:.1f} cm")
+    return window.applied(plan), True, min(plan.gap, margin)
+
+
+def _shown(other: OtherBody, first: int, stop: int) -> OtherBody:
+    """Return another body in some frames; who has fewer stays as in the last one."""
+    at = np.minimum(np.arange(first, stop), len(other.segments) - 1)
+    return OtherBody(np.ascontiguousarray(other.segments[at]), other.radii)
+
+
+def _with_rows(clip: Clip, part: Clip, first: int) -> Clip:
+    local = np.array(clip.rotations)
+    local[first : first + len(part)] = part.rotations
+    return replace(clip, rotations=rotations.continuous(local))
+
+
+def _eased(share: FloatArray) -> FloatArray:
+    """Return shares (F,), held at 0 and 1, along the calmest way from rest to rest."""
+    u = np.clip(share, 0.0, 1.0)
+    return np.asarray(u**3 * (10.0 - 15.0 * u + 6.0 * u * u))
+
+
+def _weights(count: int, begin: float, full: float, fade: float, end: float) -> FloatArray:
+    """Return weights (F,) that rise from one time to another and fall between two later ones [s]."""
+    times = np.arange(count) / FPS
+    return _eased((times - begin) / max(full - begin, 1e-6)) * (1.0 - _eased((times - fade) / max(end - fade, 1e-6)))
+
+
+def _looking(clip: Clip, target: FloatArray, weights: FloatArray) -> Clip:
+    """Return a clip whose head turns to a point [m], with weights (F,)."""
+    body = upper_body(clip.skeleton)
+    if body is None or body.column("head") < 0:
+        return clip
+    head, neck = body.column("head"), body.column("neck")
+    positions, world = clip.joint_transforms()
+    joint = int(body.joints[head])
+    way = rotations.rotate(rotations.conjugate(world[:, joint]), target - positions[:, joint])
+    ahead, left, up = (way @ axis for axis in body.axes[head])
+    yaw = weights * np.clip(np.arctan2(left, ahead), -_YAW, _YAW)
+    pitch = weights * np.clip(-np.arctan2(up, np.hypot(ahead, left)), -_UP, _DOWN)
+    local = np.array(clip.rotations)
+    for row, share in ((head, 1.0 if neck < 0 else 1.0 - _NECK), (neck, _NECK)):
+        if row >= 0:
+            at = int(body.joints[row])
+            local[:, at] = rotations.multiply(local[:, at], body.turned(row, share * yaw, share * pitch))
+    return replace(clip, rotations=rotations.continuous(rotations.normalize(local)))
+
+
+def body_of(clip: Clip) -> OtherBody:
+    """Return the capsules of a body over its motion."""
+    shape = capsule_body(clip.skeleton)
+    return OtherBody(np.ascontiguousarray(shape.segments(*clip.joint_transforms())), np.asarray(shape.radii))

@@ -1,0 +1,146 @@
+"""Hands that reach: they are at their targets, keep clear, begin and end softly, and things stay in them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gaitway import Box, Obstacle, World, load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import LimbError
+from gaitway.handling import Handler, ThingPose, hand_motion, thing_carried
+from gaitway.handling.carrying import hung
+from gaitway.handling.grips import grasp_place, touch_place
+from gaitway.limbs.surroundings import inside
+from gaitway.scene.things import Thing
+from gaitway.take.things import thing_capsules
+
+CUP = Thing(name="cup", shape="cylinder", size=(0.08, 0.08, 0.1))
+TABLE = Obstacle(Box((0.75, 0.0), (0.9, 1.2), 0.75), name="table")
+WORLD = World((-5.0, -5.0, 5.0, 5.0), (TABLE,))
+
+
+@cache
+def somebody() -> Handler:
+    return Handler.at(load_cast("person", behaviors=["stand"]), (0.0, 0.0, 0.0), WORLD)
+
+
+@cache
+def taken():
+    """Somebody who takes the cup from the table: the motion, and the cup's pose at first."""
+    handler, pose = somebody(), ThingPose.upright((0.43, -0.12, 0.75), 0.0)
+    task = handler.grasping(CUP, "right", pose)
+
+    def grasped(goal):
+        inner = pose.within(handler.wrist(goal, "right"))
+        return handler.carrying(CUP, "right", inner, handler.rest), thing_carried(CUP, inner)
+
+    return hand_motion(handler, task, handler.rest, grasped=grasped), pose
+
+
+def test_the_hand_is_at_the_target_at_its_moment_and_stays_for_the_grasp():
+    motion, pose = taken()
+    limb = somebody().limb("right")
+    places, turns = motion.clip.joint_transforms()
+    for frame in (motion.reach, motion.leave):
+        wrist = ThingPose(places[frame, limb.joints[2]], turns[frame, limb.joints[2]])
+        at = wrist.point(rotations.rotate(limb.turns[3], motion.mark))
+        assert np.linalg.norm(at - pose.point(grasp_place(CUP))) < 0.005
+    assert motion.gap > 0.002
+
+
+def test_it_begins_and_ends_at_rest_and_no_joint_jumps():
+    clip = taken()[0].clip
+    steps = rotations.angle_between(clip.rotations[1:], clip.rotations[:-1]) * clip.fps
+    assert steps[[0, -1]].max() < 0.3
+    changes = np.diff(steps, axis=0) * clip.fps
+    assert np.abs(changes).max() < 60.0
+    assert np.allclose(clip.rotations[0], somebody().clip.rotations[0], atol=1e-6)
+
+
+def test_feet_stay():
+    clip = taken()[0].clip
+    feet = [clip.skeleton.roles[f"{side}_ankle"] for side in ("left", "right")]
+    places = clip.joint_positions()[:, feet]
+    assert np.abs(places - places[0]).max() < 1e-3
+
+
+def test_what_is_carried_is_upright_before_the_body():
+    motion, pose = taken()
+    limb, handler = somebody().limb("right"), somebody()
+    inner = pose.within(motion.wrist)
+    places, turns = motion.clip.joint_transforms()
+    carried = ThingPose(places[-1, limb.joints[2]], turns[-1, limb.joints[2]]).carried(inner)
+    up = rotations.rotate(carried.turn, np.array([0.0, 0.0, 1.0]))
+    assert up[2] > 0.999
+    assert carried.at[0] - handler.clip.root_positions[0, 0] > 0.2
+
+
+def test_the_gaze_is_there_before_the_hand():
+    clip, pose = taken()[0].clip, taken()[1]
+    head, start = clip.skeleton.roles["head"], round(0.4 * clip.fps)
+    places, turns = clip.joint_transforms()
+    ahead = rotations.rotate(rotations.conjugate(turns[0, head]), np.array([1.0, 0.0, 0.0]))
+
+    def off(frame):
+        way = pose.at - places[frame, head]
+        return np.degrees(
+            np.arccos(np.clip(rotations.rotate(turns[frame, head], ahead) @ way / np.linalg.norm(way), -1, 1))
+        )
+
+    assert off(start) < 0.6 * off(0)
+    wrist = somebody().limb("right").joints[2]
+    assert np.linalg.norm(places[start, wrist] - places[0, wrist]) < 0.03
+
+
+def test_arms_that_carry_are_a_layers_so_clips_join():
+    motion = taken()[0]
+    arm = somebody().limb("right").joints
+    clip = hung(motion.clip, somebody().clip)
+    assert rotations.angle_between(clip.rotations[-1, arm], somebody().clip.rotations[0, arm]).max() < 1e-3
+    assert np.array_equal(clip.rotations[motion.reach], motion.clip.rotations[motion.reach])
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [((3.0, 0.0, 1.0), r"cannot reach \(3.00, 0.00, 1.00\): it is \d.\d\d m beyond the arm"),
+     ((0.7, 0.0, 0.4), "cannot reach")],
+)  # fmt: skip
+def test_who_cannot_reach_says_how_far_it_got(target, words):
+    handler = somebody()
+    with pytest.raises(LimbError, match=words):
+        hand_motion(handler, handler.touching("right", np.array(target)), handler.rest)
+
+
+def test_a_point_in_a_wall_is_known():
+    assert inside(WORLD, np.array([0.7, 0.0, 0.4])) == "table"
+    assert inside(WORLD, np.array([0.7, 0.0, 0.9])) is None
+
+
+def test_fingers_touch_the_side_that_is_nearest_or_the_place_that_is_written():
+    switch, pose = Thing(name="switch", shape="box", size=(0.02, 0.08, 0.1)), ThingPose.upright((2.0, 0.0, 1.0), 0.0)
+    assert np.allclose(touch_place(switch, pose, (0.0, 0.0)), (1.99, 0.0, 1.05))
+    button = Thing(name="button", shape="box", size=(0.02, 0.08, 0.1), touch=(0.0, 0.0, 0.1))
+    assert np.allclose(touch_place(button, pose, (0.0, 0.0)), (2.0, 0.0, 1.1))
+
+
+@pytest.mark.parametrize("form", ["box", "cylinder", "ball"])
+@pytest.mark.parametrize("size", [(0.1, 0.1, 0.1), (0.28, 0.28, 0.1), (0.07, 0.07, 0.22), (0.3, 0.2, 0.02)])
+def test_capsules_stay_within_the_box_around_a_thing(form, size):
+    if form == "ball":
+        size = (size[0],) * 3
+    if form == "cylinder":
+        size = (size[0], size[0], size[2])
+    starts, ends, radii = thing_capsules(form, size)
+    for points in (starts, ends):
+        assert (np.abs(points[:, :2]) + radii[:, None] <= 0.5 * np.array(size[:2]) + 2e-3).all()
+        assert (points[:, 2] - radii >= -2e-3).all()
+        assert (points[:, 2] + radii <= size[2] + 2e-3).all()
+
+
+def test_a_wide_thing_needs_a_place_to_be_grasped():
+    assert "write grasps" in Thing(name="tray", shape="box", size=(0.4, 0.3, 0.03)).problem()
+    assert not Thing(name="tray", shape="box", size=(0.4, 0.3, 0.03), grasps=((0.2, 0.0, 0.01),)).problem()
+    assert Thing(name="rail", shape="box", size=(0.1, 0.1, 0.1), fixed=True).problem() == "it is fixed"
