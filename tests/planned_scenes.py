@@ -12,6 +12,9 @@ LARGE = ("city_block", "fairground")
 CLIMBED = ("playground", "station")
 """Scenes with several floors that `tests/levels` plans."""
 
+BUSY = ("cafe", "office", "platform")
+"""Scenes whose people do errands, which `tests/errands/test_busy_scenes.py` plans."""
+
 HANDLED = ("cheese_and_hat", "kitchen")
 """Scenes with things, which `tests/errands/test_handling_plans.py` plans."""
 

@@ -85,7 +85,7 @@ def test_papers_that_are_run_again_appear() -> None:
 
 @pytest.mark.parametrize("paper", NOT_YET)
 def test_papers_to_come_have_a_room(paper: str) -> None:
-    rows = [line for line in paper_map.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {paper}")]
+    rows = [line for line in paper_map.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {paper} |")]
     assert rows and all("room `" in row for row in rows)
 
 
