@@ -50,7 +50,7 @@ def test_the_alarm_empties_the_office(seed: int) -> None:
     assert not made.failed
     left = done(rows, "leave west exit") | done(rows, "leave east exit")
     assert set(left) == {character.name for character in made.scene.characters}
-    assert all(75.0 <= begin < 78.0 and end < 110.0 for begin, end in left.values())
+    assert all(75.0 <= begin < 80.0 and end < 110.0 for begin, end in left.values())
     assert any(outcome == "given up" for some in rows.values() for *_, outcome, _ in some)
 
 

@@ -265,3 +265,18 @@ def test_who_was_cut_away_wholly_leaves_nothing_behind() -> None:
     traffic.add_standing(other, [[4.0, 4.0, 0.3]], 0.0)
     assert traffic.hit(6.0, 1.0, 1.0, 0.3) is None
     assert traffic.hit(6.0, 4.0, 4.0, 0.3) == "other"
+
+
+def test_who_breaks_off_is_not_in_its_own_way() -> None:
+    traffic = Traffic()
+    owner = traffic.enroll("ada")
+    traffic.add_standing(owner, [[1.0, 1.0, 0.3]], 5.0, 5.3)
+    traffic.add_standing(owner, [[2.0, 1.0, 0.3]], 5.3, 5.6)
+    before = traffic.cut(owner, 5.17)
+    assert traffic.hit(5.05, 1.0, 1.0, 0.1) == "ada"
+    assert traffic.hit(5.17, 1.0, 1.0, 0.1) is None
+    assert traffic.hit(5.4, 2.0, 1.0, 0.1) is None
+    for swept in before:
+        traffic.add_swept(owner, swept)
+    assert traffic.hit(5.17, 1.0, 1.0, 0.1) == "ada"
+    assert traffic.hit(5.25, 1.0, 1.0, 0.1) is None

@@ -50,6 +50,8 @@ Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, f
 either it is on the lowest floor that is there."""
 _EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
 """Effort of the first search for a walk, the second and later ones."""
+_TURNS = 4
+"""Most steps of a walk, one after another, at which somebody tries to break it off who is sent elsewhere."""
 _TOO_NEAR = 3.0
 """Distance from an exit below which somebody may be too near to leave at a walk [m]."""
 _IN_COMPANY = 12_000
@@ -273,15 +275,15 @@ class _PlannedRun(ErrandRun):
             self.finish(name, self._get_up(busy, walk.sits, reacts))
             return
         steps = walk.plan.steps
-        number = next((k for k in range(1, len(steps)) if steps[k].time >= reacts), None)
-        if number is None or not self._turned(busy, walk, number):
+        later = [k for k in range(1, len(steps)) if steps[k].time >= reacts]
+        if not any(self._turned(busy, walk, number) for number in later[:_TURNS]):
             self.finish(name, Outcome(walk.plan.end_time, busy.pose))
 
     def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
         """Let somebody break off a walk before one of its steps and walk elsewhere; return whether that is possible."""
         name, plan = busy.name, walk.plan
         step, saved, before = plan.steps[number], self.traffic.held(busy.owner), (busy.pose, busy.after)
-        self.traffic.cut(busy.owner, step.time)
+        tail = self.traffic.cut(busy.owner, step.time)
         order = self.dispatcher.next(name, Outcome(step.time, step.pose))
         if isinstance(order, Walk):
             busy.pose, busy.after = step.pose, plan.steps[number - 1].behavior
@@ -289,6 +291,8 @@ class _PlannedRun(ErrandRun):
             if not outcome.reason:
                 done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
                 busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
+                for swept in tail:
+                    self.traffic.add_swept(busy.owner, swept)
                 self.finish(name, outcome)
                 return True
         busy.pose, busy.after = before
@@ -370,7 +374,8 @@ class _PlannedRun(ErrandRun):
         others = [other for other in standing if math.dist(other.pose[:2], busy.pose[:2]) < _BESIDE]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         before = len(self.one.searched)
-        effort = Effort.USUAL if busy.character.companions else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
+        thorough = on_the_way or busy.character.companions
+        effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
         result = self._searched(member, busy, effort)
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:

@@ -199,12 +199,21 @@ class Traffic:
         """Return all that an owner covers, so that it can be added again after it was removed."""
         return [self._copied(first, end) for first, end in self._groups_of.get(owner, [])]
 
-    def cut(self, owner: int, time: float) -> None:
-        """Remove what an owner covers from a time on [s]."""
-        slot = int(first_slot(time))
+    def cut(self, owner: int, time: float) -> list[Swept]:
+        """Remove what an owner covers from the slot of a time on [s].
+
+        Returns:
+            What it covers in that slot just before that time, which is not in its own way, but in that of others.
+        """
+        slot, before = int(first_slot(time)), list[Swept]()
         for first, end in self._groups_of.get(owner, []):
-            later = first + np.flatnonzero(self._groups[first:end, FIRST_SLOT] >= slot)
-            self._around[later, 2] = -np.inf
+            slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
+            self._around[first + np.flatnonzero(slots[:, 0] >= slot), 2] = -np.inf
+            for k in (first + np.flatnonzero((slots[:, 0] < slot) & (slots[:, 1] > slot))).tolist():
+                discs = self._discs[self._groups[k, FIRST_DISC] : self._groups[k, FIRST_DISC + 1]]
+                before.append(Swept.standing(discs.copy(), slot, slot + 1, int(self._groups[k, OWNER + 1])))
+            slots[:, 1] = np.minimum(slots[:, 1], np.maximum(slot, slots[:, 0]))
+        return before
 
     def _copied(self, first: int, end: int) -> Swept:
         """Return groups as something swept; those that are gone are left out."""
