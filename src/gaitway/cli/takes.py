@@ -156,7 +156,9 @@ def export(
     cutaway: Annotated[
         bool | None,
         typer.Option(
-            "--cutaway/--no-cutaway", help="Cut off obstacles at 1.2 m, so that people are seen; on.", **_FILMS
+            "--cutaway/--no-cutaway",
+            help="Cut off obstacles at 1.2 m, so that people are seen; on, but off in a scene with things on shelves.",
+            **_FILMS,
         ),
     ] = None,
     trails: Annotated[
@@ -284,7 +286,7 @@ def _film_options(given: dict[str, Any], scene: Scene | None, *, sheet: bool) ->
         size=(max(wide, 2), max(round(wide * 0.5625), 2)),
         trails=given.get("trails", 0.0),
         labels=given.get("labels", False),
-        cutaway=CUTAWAY if given.get("cutaway", True) else None,
+        cutaway=CUTAWAY if given.get("cutaway", scene is None or not scene.things) else None,
     )
     return {"shot": shot, "start": given.get("from", 0.0), "end": given.get("until")}
 

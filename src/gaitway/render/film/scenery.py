@@ -99,7 +99,10 @@ class Scenery:
         corners = np.array([(x, y) for x in (x0, x1) for y in (y0, y1)])
         ground = self.world.ground(corners)
         cloud = np.concatenate([np.column_stack([corners, ground + h]) for h in (0.0, 1.8)])
-        cloud = np.concatenate([cloud, *(s.mesh.points for s in self.solids(0.0))])
+        placed = (solid.mesh.points for solid in self.solids(0.0))
+        # a train that has not come yet may stand far outside
+        inside = [p for p in placed if (p[:, :2].min(0) <= (x1, y1)).all() and (p[:, :2].max(0) >= (x0, y0)).all()]
+        cloud = np.concatenate([cloud, *inside])
         if azimuth is None:
             azimuth = self.bearing()
         if elevation is None:
