@@ -1,4 +1,7 @@
-"""Test of an hour in the studio with 200 characters and regular edits: does it slow down, does its memory grow?"""
+"""Tests of an hour: the studio with 200 characters and regular edits, and a hall in which people come and go.
+
+Does it slow down, does its memory grow?
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gaitway.audit.collisions import CollisionWatch
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.core.arrays import FloatArray
+from gaitway.live.errands import LiveErrands
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.studio import events
 from gaitway.studio.engine import FPS
@@ -49,17 +54,65 @@ class SoakRun:
 
 
 def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
-    """Run a session, and compare its last tenth with its second."""
-    done = soak(people, minutes)
+    """Run a session of the studio and a live hall, and compare the last tenth of each with its second."""
+    rows = (*_rows(soak(people, minutes), "in the studio"), *_rows(come_and_go(minutes), "who come and go"))
+    return BenchTable(f"soak: {minutes:g} minutes without a page, {FPS:g} ticks a second", rows, machine())
+
+
+def _rows(done: SoakRun, where: str) -> tuple[BenchRow, BenchRow]:
     tenth = max(len(done.ticks) // 10, 1)
     early, late = done.ticks[tenth : 2 * tenth], done.ticks[-tenth:]
     handle = [float(part.mean()) for part in (done.megabytes[tenth : 2 * tenth], done.megabytes[-tenth:])]
-    rows = (
-        BenchRow(f"{done}; a tick, in the last tenth", "the second tenth", _timing(late), _timing(early), TARGET),
-        BenchRow("memory [MB], in the last tenth", "the second tenth", Timing(handle[1], handle[1], done.megabytes[-1]),
-                 Timing(handle[0], handle[0], handle[0]), TARGET),
+    return (
+        BenchRow(f"{where}: {done}; a tick, in the last tenth", "the second tenth", _timing(late), _timing(early),
+                 TARGET),
+        BenchRow(f"{where}: memory [MB], in the last tenth", "the second tenth",
+                 Timing(handle[1], handle[1], done.megabytes[-1]), Timing(handle[0], handle[0], handle[0]), TARGET),
     )  # fmt: skip
-    return BenchTable(f"soak: a session of the studio without a page, {FPS:g} ticks a second", rows, machine())
+
+
+def come_and_go(minutes: float, seed: int = 0) -> SoakRun:
+    """Run a live hall into which people come, queue, sit, wait and leave.
+
+    Args:
+        minutes: length of the run in its own time [min].
+        seed: seed of all that is drawn.
+    """
+    count = round(60.0 * minutes * FPS)
+    times, megabytes, came, watch = np.empty(count), np.empty(count), set[str](), CollisionWatch()
+    with LiveErrands(hall(), seed=seed) as run:
+        for tick in range(count):
+            began = time.perf_counter()
+            run.step(1.0 / FPS)
+            run.events()
+            times[tick] = 1e3 * (time.perf_counter() - began)
+            megabytes[tick] = _memory()
+            came.update(run.crowd.names)
+            watch.look(run.time, [run.crowd.joints()], run.crowd.names, run.scene.world)
+    return SoakRun(len(came), times, megabytes, watch.count)
+
+
+def hall() -> Scene:
+    """Return a hall with two counters, a bench and two doors, into which about eight people a minute come."""
+    doors = {"west": [0.3, 2, 1.2, 6], "east": [28.8, 2, 29.7, 6]}
+    counters = {name: {"line": [[x, 18], [x, 10]], "service": [1, 3]} for name, x in (("tickets", 14), ("kiosk", 22))}
+    errands = [
+        {"choose": [[{"queue": "tickets"}], [{"queue": "kiosk"}], [{"sit": "bench", "seconds": [10, 20]}],
+                    [{"go": "hall"}, {"wait": [3, 10]}]]},
+        {"choose": [[{"leave": "west"}], [{"leave": "east"}]], "by": "distance"},
+    ]  # fmt: skip
+    sources = [
+        {"name": name, "area": area, "rate": 4, "until": 86_400, "errands": errands}
+        for name, area in (("from the west", [0.5, 8, 3, 14]), ("from the east", [27, 8, 29.5, 14]))
+    ]
+    boxes = [((14, 19), (4, 0.8), 1.1), ((22, 19), (4, 0.8), 1.1), ((7, 14.21), (4, 0.42), 0.45)]
+    return scene_from_dict({
+        "gaitway": 1, "bounds": [0, 0, 30, 20],
+        "places": {"bench": {"seats": [[6, 14, -90], [8, 14, -90]]}, "hall": {"area": [4, 5, 26, 9]}, **counters,
+                   **{name: {"area": area} for name, area in doors.items()}},
+        "obstacles": [{"box": {"center": [*at], "size": [*size], "height": high}} for at, size, high in boxes],
+        "sources": sources,
+    })  # fmt: skip
 
 
 def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], None] | None = None) -> SoakRun:
