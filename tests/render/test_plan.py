@@ -241,3 +241,29 @@ def test_every_ready_scene_draws(name: str):
     picture = scene_plan(load_scene(name), size=1200)
     assert picture.width == 1200
     assert np.asarray(picture).std() > 10.0
+
+
+def test_where_people_do_errands_is_drawn() -> None:
+    """Each kind of place, a source and a thing change the plan where they are, and nothing does elsewhere."""
+    scene = scene_from_dict({
+        "gaitway": 1, "bounds": [0, 0, 12, 8],
+        "places": {"hall": {"area": [1, 1, 3, 3]}, "kiosk": {"line": [[5, 6], [5, 3]], "service": 4},
+                   "seat": {"seats": [[8, 2, 90]]}, "flag": [10.5, 2]},
+        "objects": [{"name": "cup", "ball": 0.05, "at": [10.5, 5, 0]}],
+        "sources": [{"name": "guests", "area": [1, 5, 3, 7], "times": [0], "errands": [{"leave": "hall"}]}],
+    })  # fmt: skip
+    sizes = {"title": "", "legend": False, "size": 600}
+    bare, shown = (np.asarray(scene_plan(scene, people=people, **sizes)).astype(int) for people in (False, True))
+    width = bare.shape[1]
+    changed = np.abs(shown - bare).sum(axis=-1) > 20
+
+    def differs(x: float, y: float) -> bool:
+        """Whether anything is drawn within 20 cm of a point."""
+        left = 600 - width + 40  # the numbers along the axes come first
+        scale = (width - left - 26) / 12.0
+        column, row = round(left + x * scale), round((8.0 - y) * scale + 14)
+        near = round(0.35 * scale)
+        return bool(changed[max(row - near, 0) : row + near, column - near : column + near].any())
+
+    assert all(differs(*point) for point in ((2.6, 1.4), (5, 4), (8, 2), (10.5, 2), (10.5, 5), (1.4, 5.4)))
+    assert not any(differs(*point) for point in ((6.5, 4.5), (8, 7), (6.5, 1.2)))

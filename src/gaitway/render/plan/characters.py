@@ -48,7 +48,8 @@ def draw_people(canvas: Canvas, characters: Sequence[Character]) -> dict[str, st
             canvas.line([character.start[:2], character.goal[:2]], (ink, 0.4), 1.0, 7.0)
     shared = _on_starts(characters)
     for character, ink, wide in zip(characters, inks, shared, strict=True):
-        _draw_goal(canvas, character, ink, len(characters), wide)
+        if not character.errands:
+            _draw_goal(canvas, character, ink, len(characters), wide)
     for character, ink in zip(characters, inks, strict=True):
         _draw_start(canvas, character, ink, len(characters))
     if few:

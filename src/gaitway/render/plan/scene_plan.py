@@ -26,6 +26,7 @@ from gaitway.render.plan.margins import (
 )
 from gaitway.render.plan.obstacles import draw_movers, draw_obstacles, items_of, painted
 from gaitway.render.plan.overlays import draw_clearance, draw_occupancy, draw_regions
+from gaitway.render.plan.places import draw_places, draw_sources, draw_things
 from gaitway.render.raster.labels import LabelPlacer, save_png, text_font, write
 from gaitway.render.raster.picture import MAX_PIXELS
 from gaitway.world.clearance import Clearance
@@ -35,6 +36,9 @@ from gaitway.world.world import World
 
 if TYPE_CHECKING:
     from gaitway.scene import Character, Scene
+    from gaitway.scene.errands import Place
+    from gaitway.scene.sources import Source
+    from gaitway.scene.things import Thing
 
 PAPER = "#f3f1ec"
 _SIDE, _TICKS, _GAP = 26, 40, 14
@@ -54,6 +58,9 @@ class _Wanted:
     clearance: Clearance | None
     reaches: Sequence[Reach]
     radius: float
+    places: tuple[Place, ...] = ()
+    sources: tuple[Source, ...] = ()
+    things: tuple[Thing, ...] = ()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -96,7 +103,7 @@ def scene_plan(
         size: width in pixels (the height follows from the bounds), or width and height.
         time: time of the plan [s]: movers are drawn as they are then; several times make a sheet of plans.
         title: words at the top; None takes the scene's own, "" leaves the header out.
-        people: draw starts and goals.
+        people: draw starts and goals, and where people do errands.
         legend: explain the signs below the map.
         grid: show which cells of an occupancy grid are covered.
         clearance: show how far obstacles are.
@@ -113,7 +120,10 @@ def scene_plan(
     world = scene if isinstance(scene, World) else scene.world
     characters = () if isinstance(scene, World) or not people else scene.characters
     times = _checked_times(time)
-    wanted = _Wanted(*_words(scene, title), legend, grid, clearance, reaches, radius)
+    errands = (
+        () if isinstance(scene, World) or not people else (tuple(scene.places.values()), scene.sources, scene.things)
+    )
+    wanted = _Wanted(*_words(scene, title), legend, grid, clearance, reaches, radius, *errands)
     if len(times) > 1:
         picture = _sheet_of_times(world, characters, wanted, size, times)
     else:
@@ -146,6 +156,9 @@ def _one_plan(
         draw_occupancy(canvas, wanted.grid)
     if wanted.reaches:
         draw_regions(canvas, world, time, wanted.reaches, wanted.radius)
+    draw_sources(canvas, wanted.sources)
+    draw_places(canvas, wanted.places, world.bounds)
+    draw_things(canvas, wanted.things)
     draw_people(canvas, characters)
     x0, y0, x1, y1 = world.bounds
     canvas.line([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]], EDGE, 1.4)
