@@ -135,7 +135,9 @@ def test_a_place_that_is_moved_is_found_and_sources_come_and_go() -> None:
     with LiveErrands(first, seed=2) as run:
         played(run, 4.0)
         run.change(scene_from_dict({**moved, "sources": [*SHOP["sources"], more]}))
-        assert all(abs(order.goal[0] - 5.0) < 1e-6 for name, order in run._walks.items() if name.startswith("guests"))
+        played(run, 4.5)
+        goals = [order.goal[0] for name, order in run._walks.items() if name.startswith("guests")]
+        assert goals == pytest.approx([5.0] * len(goals)) and goals
         played(run, 5.5)
         assert "late-001" in run.came and "late-002" in run.came
         run.change(scene_from_dict({**moved, "characters": []}))
