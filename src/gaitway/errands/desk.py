@@ -129,7 +129,7 @@ class HandlingDesk:
     _arms: dict[tuple[str, str], FloatArray] = field(default_factory=dict)
     _since: dict[tuple[str, str], tuple[float, FloatArray]] = field(default_factory=dict)
 
-    def open(self, people: Sequence[str], start: Callable[[str], float]) -> None:
+    def lay_out(self, people: Sequence[str], start: Callable[[str], float]) -> None:
         """Put every thing where it is at first.
 
         Args:

@@ -485,7 +485,7 @@ class _PlannedRun(ErrandRun):
             lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, self.seed,
         )  # fmt: skip
         try:
-            desk.open(list(self.people), lambda name: self.people[name].character.start_time)
+            desk.lay_out(list(self.people), lambda name: self.people[name].character.start_time)
         except (LimbError, SittingError, SkeletonError) as problem:
             raise PlanError(f"objects: {problem}") from None
         self.dispatcher.desk = desk
