@@ -129,7 +129,7 @@ class GroundMarks(ABC):
         if relief is not None:
             vertices[:, 2] += (relief.height(vertices[:, :2].astype(np.float64)) - height).astype(np.float32)
         vertices[:, :2] -= np.array([x, y], dtype=np.float32)
-        node = f"/{self.folder}/{len(self._marks)}"
+        node = f"/{self.folder}/{name.replace('/', '-')}"
         handle = self._server.scene.add_mesh_simple(
             node, vertices, faces, color=color, opacity=opacity, side="double", cast_shadow=False,
             receive_shadow=False, position=(x, y, height),
