@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -19,6 +20,8 @@ from gaitway.render.plan.scene_plan import scene_plan
 from gaitway.render.raster.colors import MOVER_COLOR, kind_color
 from gaitway.render.raster.labels import overlap
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.plan_options import PlanOptions
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
@@ -190,11 +193,19 @@ def test_any_size_and_shape_of_world(bounds):
 def test_ten_thousand_people():
     rng = np.random.default_rng(0)
     places = rng.uniform(0.0, 500.0, (10_000, 4))
+    empty = scene_from_dict({"gaitway": 1, "bounds": [0, 0, 500, 500]})
     people = tuple(
-        SimpleNamespace(name=f"crowd-{i}", start=(a, b, 0.0), goal=(c, d), goal_heading=None, radius=0.3)
+        Character(
+            name=f"crowd-{i}",
+            start=(a, b, 0.0),
+            goal=(c, d),
+            goal_heading=None,
+            library=LibraryRef(),
+            plan=PlanOptions(),
+        )
         for i, (a, b, c, d) in enumerate(places.tolist())
     )
-    scene = SimpleNamespace(world=World((0, 0, 500, 500)), characters=people, title="", description="", path=None)
+    scene = dataclasses.replace(empty, characters=people)
     assert scene_plan(scene, size=800).width == 800
 
 
