@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,7 +15,8 @@ from gaitway.errands.orders import Order, Outcome, Pose, Reach, Stand, Walk
 from gaitway.scene.errands import Handle
 
 if TYPE_CHECKING:
-    from gaitway.errands.desk import HandlingDesk, Stop
+    from gaitway.errands.desk import HandlingDesk
+    from gaitway.errands.reach_stops import Stop
     from gaitway.errands.standing_places import StandingPlaces
 
 _NEAR = 0.6
@@ -80,7 +83,7 @@ def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
         return outcome.reason
     try:
         free = _free(dispatcher, doer, None)
-        stops = desk.stops(doer.name, doer.pose, doer.radius, errand, doer.time, free)
+        stops: list[Stop] = _reach_stops().stops(desk, doer.name, doer.pose, doer.radius, errand, doer.time, free)
     except LimbError as problem:
         return str(problem)
     return (yield from _at_stops(dispatcher, doer, errand, stops))
@@ -99,7 +102,9 @@ def _with_other(dispatcher: Guide, doer: Doer, errand: Handle, name: str) -> Doi
         if stands:
             try:
                 free = _free(dispatcher, doer, name)
-                stops = desk.stops_before(doer.name, name, other.pose, doer.radius, errand, doer.time, free)
+                stops: list[Stop] = _reach_stops().stops_before(
+                    desk, doer.name, name, other.pose, doer.radius, errand, doer.time, free
+                )
             except LimbError as problem:
                 return str(problem)
             reason = yield from _at_stops(dispatcher, doer, errand, stops)
@@ -124,6 +129,11 @@ def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) 
             return ""
         reason = reason or outcome.reason
     return reason
+
+
+def _reach_stops() -> ModuleType:
+    """Return the module that finds places to stand, which loads the planner of limbs; few scenes need it."""
+    return import_module("gaitway.errands.reach_stops")
 
 
 def _free(dispatcher: Guide, doer: Doer, beside: str | None) -> Callable[[FloatArray], BoolArray]:

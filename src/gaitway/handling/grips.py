@@ -87,6 +87,18 @@ def grasp_place(thing: Thing, number: int = 0) -> FloatArray:
     return np.array(thing.grasps[number % len(thing.grasps)] if thing.grasps else thing.middle)
 
 
+def nearest_grasp(thing: Thing, pose: ThingPose, seen: npt.ArrayLike) -> int:
+    """Return the number of the grasp of a thing that is nearest to somebody.
+
+    Args:
+        thing: the thing.
+        pose: where it is.
+        seen: where the one is who grasps it [m]; only x and y count.
+    """
+    away = [round(math.dist(pose.point(p)[:2], np.asarray(seen)[:2]), 6) for p in thing.grasps]
+    return away.index(min(away)) if away else 0
+
+
 def touch_place(thing: Thing, pose: ThingPose, seen: npt.ArrayLike) -> FloatArray:
     """Return where a thing is touched, in the world [m]; (3,).
 

@@ -136,6 +136,13 @@ class Handler:
         placed, joint = self.stander.place(posture[None]), int(self.limb(hand).joints[2])
         return ThingPose(placed.places[0, joint], rotations.from_matrix(placed.turns[0, joint]))
 
+    def joint(self, posture: FloatArray, role: str) -> ThingPose:
+        """Return the joint of a role in a posture (22,)."""
+        clip = self.stander.applied(posture[None])
+        joint = clip.skeleton.roles[role]
+        positions, turns = clip.joint_transforms()
+        return ThingPose(positions[0, joint], turns[0, joint])
+
     def goal(self, task: HandTask, home: FloatArray, margin: float) -> HandGoal:
         """Return the least uneasy posture found that fulfils a task, with the other arm as at home.
 

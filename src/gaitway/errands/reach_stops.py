@@ -1,0 +1,292 @@
+"""Reach stops: where somebody stands to reach, put down, give or take a thing, the most comfortable places first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import LimbError
+from gaitway.errands.orders import Pose
+from gaitway.handling.grips import ThingPose, grasp_place, nearest_grasp, touch_place
+from gaitway.handling.handler import Handler, HandTask
+from gaitway.limbs.stance import HANDS
+from gaitway.limbs.surroundings import inside
+from gaitway.scene.errands import Handle
+from gaitway.scene.things import ANY, HEAD, Thing
+
+if TYPE_CHECKING:
+    from gaitway.errands.desk import HandlingDesk
+
+_DISTANCES = (0.36, 0.42, 0.48, 0.54, 0.6, 0.68, 0.76)
+"""Distances from what is reached for at which places to stand are looked for [m], for a body of usual size."""
+_AROUND = 24
+"""Directions in which they are looked for."""
+_ASIDE = math.radians(14.0)
+"""How far to the side of its hand people like to have what they reach for [rad]."""
+_LEAST_ROOM, _AHEAD = 0.2, (0.15, 0.22, 0.3)
+"""Least distance from obstacles where people stand to reach, and how far behind that place there is usual room [m]."""
+_BEHIND = 0.6
+"""How far behind who reaches there must be room to turn [m]."""
+_SPARES = (0.06, -0.02)
+"""Room that people like to have who stand to reach, so that they can turn and set off again, and the least [m]."""
+_WAY, _LEFT = 0.03, 0.06
+"""What a metre of way, and the left hand, count beside how uneasy a reach is."""
+_TESTED, _KEPT = 8, 3
+"""Places that are tested with all that is around, and how many of them are kept."""
+_APART = (0.86, 0.8, 0.74, 0.68)
+"""Distances at which people stand who give or take from hand to hand, or from a head [m]."""
+_BESIDE = (0.0, 0.25, -0.25, 0.5, -0.5)
+"""Directions in which they stand, as seen from who stands already, beside straight ahead [rad]."""
+_ALL_AROUND = (*_BESIDE, 0.9, -0.9, 1.4, -1.4, 2.0, -2.0, 2.6, -2.6, math.pi)
+"""Directions in which somebody stands who takes a thing from a head."""
+_GRID, _SPOTS = 0.1, 10
+"""Distance between places on a thing where something is put [m], and how many of them are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Where somebody stands to reach something."""
+
+    pose: Pose
+    hand: str
+    ahead: tuple[float, float]
+    """Direction [rad] and distance [m] to a place with usual room."""
+
+
+def stops(
+    desk: HandlingDesk,
+    who: str,
+    pose: Pose,
+    radius: float,
+    errand: Handle,
+    time: float,
+    free: Callable[[FloatArray], BoolArray],
+) -> list[Stop]:
+    """Return the best places for an errand with a thing that nobody else has, the most comfortable first.
+
+    Args:
+        desk: where things are.
+        who: the person.
+        pose: where that person is now.
+        radius: radius of the person [m].
+        errand: the errand.
+        time: about when [s].
+        free: at which points (N, 2) nobody else stands; (N,).
+
+    Raises:
+        LimbError: that says how far it got.
+    """
+    told: LimbError | None = None
+    wanted = list(targets(desk, pose, errand, time))
+    for spare in _SPARES:
+        for spot, yaw in wanted:
+            goal = ThingPose.upright(spot, yaw or 0.0)
+            try:
+                return _stops_for(desk, who, pose, radius, errand, goal, yaw, time, free, spare)
+            except LimbError as problem:
+                told = problem
+    raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
+
+
+def stops_before(
+    desk: HandlingDesk, who: str, other: str, pose: Pose, radius: float, errand: Handle, time: float,
+    free: Callable[[FloatArray], BoolArray],
+) -> list[Stop]:  # fmt: skip
+    """Return places before somebody who stands, to give or take a thing; see `stops`."""
+    x, y, heading = pose
+    told: LimbError | None = None
+    found: list[Stop] = []
+    sides = _ALL_AROUND if desk.states[errand.thing].part == HEAD else _BESIDE
+    for apart in _APART:
+        for turn in sides:
+            way = heading + turn
+            point = np.array([x + apart * math.cos(way), y + apart * math.sin(way)])
+            if desk.clearance(point[None])[0] < radius or not free(point[None])[0]:
+                continue
+            stop = (float(point[0]), float(point[1]), math.remainder(way + math.pi, math.tau))
+            try:
+                hand = _try_exchange(desk, who, stop, other, pose, errand, time)
+            except LimbError as problem:
+                told = told or problem
+                continue
+            found.append(Stop(stop, hand, (way, 0.2)))
+            if len(found) == _KEPT:
+                return found
+    if not found:
+        raise told or LimbError(f"there is no room before '{other}'")
+    return found
+
+
+def targets(desk: HandlingDesk, pose: Pose, errand: Handle, time: float) -> Iterator[tuple[FloatArray, float | None]]:
+    """Yield where the thing is or goes to [m], and how it is turned there [rad], the best first."""
+    if errand.verb != "put":
+        now = desk.pose_of(errand.thing, time)
+        yield now.at, _yaw(now)
+    elif errand.at is not None:
+        yield np.array(errand.at), errand.yaw
+    else:
+        yield from ((spot, None) for spot in _spots_on(desk, pose, errand))
+
+
+def _spots_on(desk: HandlingDesk, pose: Pose, errand: Handle) -> list[FloatArray]:
+    """Return free places on top of an obstacle [m], the nearest to somebody first."""
+    thing = desk.things[errand.thing]
+    obstacle = next(one for one in desk.world.obstacles if one.name == errand.on)
+    x0, y0, x1, y1 = obstacle.shape.footprint().bounds
+    top, half = obstacle.shape.heights[1], 0.5 * max(thing.size[:2]) + 0.015
+    grid = [(x, y) for x in _even(x0 + half, x1 - half) for y in _even(y0 + half, y1 - half)]
+    taken = [(one.pose.at, 0.5 * max(desk.things[name].size[:2])) for name, one in desk.states.items()
+             if one.who is None and name != errand.thing and abs(one.pose.at[2] - top) < 0.3]  # fmt: skip
+    clear = [p for p in grid if all(math.dist(p, at[:2]) > size + half + 0.02 for at, size in taken)]
+    clear.sort(key=lambda p: (round(math.dist(p, pose[:2]), 6), p))
+    return [np.array([x, y, top]) for x, y in clear[:_SPOTS]]
+
+
+def _stops_for(
+    desk: HandlingDesk, who: str, pose: Pose, radius: float, errand: Handle, target: ThingPose, yaw: float | None,
+    time: float, free: Callable[[FloatArray], BoolArray], spare: float,
+) -> list[Stop]:  # fmt: skip
+    bare = desk.handler(who, (0.0, 0.0, 0.0), time, set(desk.things), bare=True)
+    size, thing = float(bare.stander.table.size), desk.things[errand.thing]
+    if (name := inside(desk.world, _aim(thing, errand, target, pose))) is not None:
+        raise LimbError(f"'{thing.name}' cannot be reached: it is inside '{name}'")
+    ranked: list[tuple[float, int, Stop]] = []
+    told: LimbError | None = None
+    shortest = math.inf
+    known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
+    for number, (point, way) in enumerate(_ring(target.at, size)):
+        if desk.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
+            continue
+        back = _ahead(desk, point, way, radius)
+        if back is None:
+            continue
+        for hand in desk.hands(who, errand):
+            side = 1.0 if hand == "right" else -1.0
+            heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
+            if desk.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
+                continue
+            seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
+            home = desk.home(bare, who)
+            task = _task(desk, bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
+            task = replace(task, ways=task.ways[:1] if errand.verb == "take" else task.ways[::2])
+            # seen from around, what is reached for is mostly at the same place
+            key = (hand, *np.round(task.target, 3), None if yaw is None else round(yaw - heading, 3))
+            if key not in known:
+                known[key] = _tried(bare, task, home)
+            posture = known[key]
+            if isinstance(posture, LimbError):
+                away = float(np.linalg.norm(seen.at[:2]))
+                if away < shortest:
+                    told, shortest = posture, away
+                continue
+            cost = bare.uneasiness(posture, home, hand) + _LEFT * (hand == "left")
+            cost += _WAY * math.dist(point, pose[:2])
+            stop = Stop((float(point[0]), float(point[1]), heading), hand, back)
+            ranked.append((round(cost, 6), number, stop))
+    ranked.sort(key=lambda row: row[:2])
+    tested: list[tuple[float, int, Stop]] = []
+    for _, number, stop in ranked[:_TESTED]:
+        try:
+            handler = desk.handler(who, stop.pose, time, {errand.thing})
+            home = desk.home(handler, who)
+            posture = handler.goal(_task(desk, handler, who, errand, stop.hand, target, yaw), home, 0.005).posture
+        except LimbError as problem:
+            told = problem
+            continue
+        cost = handler.uneasiness(posture, home, stop.hand) + _LEFT * (stop.hand == "left")
+        cost += _WAY * math.dist(stop.pose[:2], pose[:2])
+        tested.append((round(cost, 6), number, stop))
+    kept = [stop for _, _, stop in sorted(tested, key=lambda row: row[:2])[:_KEPT]]
+    if not kept:
+        why = str(told) if told is not None else "there is nowhere to stand near it"
+        raise LimbError(f"'{thing.name}' cannot be reached: {why}")
+    return kept
+
+
+def _tried(handler: Handler, task: HandTask, home: FloatArray) -> FloatArray | LimbError:
+    """Return a posture that fulfils a task, or why there is none."""
+    try:
+        return handler.goal(task, home, 0.0).posture
+    except LimbError as problem:
+        return problem
+
+
+def _ahead(desk: HandlingDesk, point: FloatArray, way: float, radius: float) -> tuple[float, float] | None:
+    """Return direction and distance from a place to one with usual room, away from what is reached for."""
+    out = np.array([math.cos(way), math.sin(way)])
+    if desk.clearance((point + _BEHIND * out)[None])[0] < radius + 0.1:
+        return None
+    for far in _AHEAD:
+        if desk.clearance((point + far * out)[None])[0] >= radius + 0.1:
+            return way, far
+    return None
+
+
+def _aim(thing: Thing, errand: Handle, target: ThingPose, pose: Pose) -> FloatArray:
+    """Return the point that a hand goes to, or the middle of a thing that is put down [m]; (3,)."""
+    if errand.verb in ("touch", "press", "hold"):
+        return touch_place(thing, target, pose[:2])
+    return target.point(thing.middle if errand.verb == "put" else grasp_place(thing))
+
+
+def _task(
+    desk: HandlingDesk, handler: Handler, who: str, errand: Handle, hand: str, target: ThingPose, yaw: float | None
+) -> HandTask:
+    thing = desk.things[errand.thing]
+    root = handler.clip.root_positions[0]
+    if errand.verb == "put":
+        return handler.placing(thing, hand, desk.states[errand.thing].pose, target.at, yaw)
+    if errand.verb == "take":
+        return handler.grasping(thing, hand, target, nearest_grasp(thing, target, root))
+    return handler.touching(hand, touch_place(thing, target, root[:2]))
+
+
+def _try_exchange(desk: HandlingDesk, who: str, stop: Pose, other: str, pose: Pose, errand: Handle, time: float) -> str:
+    """Return the hand with which a thing is got, if two people who stand at these places can exchange it."""
+    state, thing = desk.states[errand.thing], desk.things[errand.thing]
+    giving = errand.verb == "give"
+    getter, giver = (other, who) if giving else (who, other)
+    spots = {who: stop, other: pose}
+    one, two = (desk.handler(name, spots[name], time, {errand.thing}) for name in (giver, getter))
+    free = [hand for hand in HANDS if desk.holds(getter, hand) is None]
+    if not giving and errand.hand != ANY:
+        free = [hand for hand in free if hand == errand.hand]
+    free.sort(key=lambda hand: hand != state.part)
+    told: LimbError | None = None
+    for hand in free:
+        try:
+            home, mine = desk.home(one, giver), desk.home(two, getter)
+            if state.part == HEAD:
+                met = one.joint(home, HEAD).carried(state.pose)
+                two.goal(two.grasping(thing, hand, met, nearest_grasp(thing, met, spots[getter])), mine, 0.0)
+            else:
+                desk.meeting(one, two, home, mine, thing, state, hand)
+            return hand
+        except LimbError as problem:
+            told = told or problem
+    raise told or LimbError(f"'{getter}' has no hand free")
+
+
+def _ring(at: FloatArray, size: float) -> Iterator[tuple[FloatArray, float]]:
+    """Yield points around a place [m], and the directions from it [rad]."""
+    for away in _DISTANCES:
+        for number in range(_AROUND):
+            way = math.tau * number / _AROUND
+            yield at[:2] + size * away * np.array([math.cos(way), math.sin(way)]), way
+
+
+def _even(low: float, high: float) -> list[float]:
+    """Return about evenly spaced numbers from one to another."""
+    if high <= low:
+        return [0.5 * (low + high)] if high > low - 0.03 else []
+    return [float(v) for v in np.linspace(low, high, max(round((high - low) / _GRID) + 1, 2))]
+
+
+def _yaw(pose: ThingPose) -> float:
+    ahead = pose.point(np.array([1.0, 0.0, 0.0])) - pose.at
+    return math.atan2(ahead[1], ahead[0])
