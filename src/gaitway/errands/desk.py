@@ -1,19 +1,19 @@
-"""The desk of things: where every thing of a run is, who has it, and how people handle it where they stand."""
+"""The desk of things: how people handle them where they stand, one at a time or from hand to hand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, LimbError, PlanError
+from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
-from gaitway.errands.reach_stops import targets
+from gaitway.errands.reach_stops import meeting, targets
 from gaitway.handling.carrying import Carry, hung
 from gaitway.handling.grips import (
     ThingPose,
@@ -21,46 +21,25 @@ from gaitway.handling.grips import (
     grip_point,
     nearest_grasp,
     thing_carried,
-    thing_obstacle,
     touch_place,
 )
 from gaitway.handling.handler import Handler, HandTask
 from gaitway.handling.motion import FPS, LEAD, LIFT, HandMotion, body_of, hand_motion, leg_seconds, still
-from gaitway.library.behavior import Library
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import Carried, OtherBody
 from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.scene.errands import Handle
-from gaitway.scene.things import ANY, HEAD, Thing
+from gaitway.scene.things import HEAD, Thing
 from gaitway.take.things import thing_facts
-from gaitway.world.world import World
 
-_MET = 1.08
-"""Height at which hands meet, for a body of usual size [m]."""
 _SHOWN = (0.36, 0.06, 1.28)
 """Where a thing is held up: ahead, to the side of its hand, and above the floor [m]."""
 _TILTS = tuple(math.radians(angle) for angle in (0.0, 12.0, 24.0))
 """How far back a thing may be tilted that is put on a head [rad]."""
 _OFF = 0.14
 """How far a thing is lifted off a head before it goes elsewhere [m]."""
-_WORN = 0.105
-"""How high above the head joint the underside of a thing is that is worn, for a body of usual size [m]."""
-
-
-@dataclass(frozen=True, eq=False)
-class ThingState:
-    """Where a thing is."""
-
-    pose: ThingPose
-    """In the world, or in the frame of who or what has it."""
-    who: str | None = None
-    """Who has it; None if it stands somewhere."""
-    part: str = ""
-    """"right" or "left" for a hand, "head", or "mover"."""
-    grasp: int = 0
-    """Which of its grasps is held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,27 +53,15 @@ class Handled:
 
 
 @dataclass(eq=False)
-class HandlingDesk:
-    """All things of a run, and everybody's hands. This class is **mutable**."""
+class HandlingDesk(Belongings):
+    """How people handle the things of a run. This class is **mutable**."""
 
-    world: World
-    things: Mapping[str, Thing]
-    library: Callable[[str], Library]
-    """The library of somebody, by name."""
-    clearance: Callable[[FloatArray], FloatArray]
-    """Distances of points (N, 2) to the nearest obstacle [m]; (N,)."""
-    spare: Callable[[str, Pose], float]
-    """How far somebody, by name, who stands at a pose is from obstacles, with the whole body [m]; below 0 too near."""
     seed: int = 0
-    states: dict[str, ThingState] = field(default_factory=dict)
-    tracks: dict[str, list[list[Any]]] = field(default_factory=dict)
-    """For each thing: times [s] from which it is somewhere, who has it, with which part, and its pose there."""
     reaches: list[list[Any]] = field(default_factory=list)
     """For the audit: who, hand, verb, thing, time [s], target [m] and the point of the wrist joint's frame [m]."""
     carries: list[Carry] = field(default_factory=list)
     motions: dict[str, list[tuple[float, Clip]]] = field(default_factory=dict)
     """Motion of everybody who handles things, and when each begins [s]."""
-    _arms: dict[tuple[str, str], FloatArray] = field(default_factory=dict)
     _since: dict[tuple[str, str], tuple[float, FloatArray]] = field(default_factory=dict)
 
     def lay_out(self, people: Sequence[str], start: Callable[[str], float]) -> None:
@@ -112,54 +79,11 @@ class HandlingDesk:
             if who is not None and thing.held is not None:
                 self._begin_held(thing, who, begins)
             elif who is not None:
-                self._set(thing.name, begins, ThingState(self._worn_pose(who), who, HEAD))
+                self.put(thing.name, begins, ThingState(self.worn_pose(who), who, HEAD))
             else:
                 at = ThingPose.upright(np.array(thing.at), thing.yaw)
                 rides = ThingState(at, thing.rides, "mover") if thing.rides is not None else ThingState(at)
-                self._set(thing.name, 0.0, rides)
-
-    def holds(self, who: str, hand: str) -> str | None:
-        """Return what somebody has in a hand."""
-        return next((name for name, one in self.states.items() if (one.who, one.part) == (who, hand)), None)
-
-    def refusal(self, who: str, errand: Handle) -> str:
-        """Return why somebody cannot do an errand now, in one line; nothing if that is possible."""
-        thing, state = self.things[errand.thing], self.states[errand.thing]
-        has = state.who == who and state.part in HANDS
-        owner = None if state.part == "mover" else state.who
-        if errand.verb in ("put", "give") and not has:
-            return f"'{thing.name}' is not in a hand of '{who}'{f'; {_had(state)}' if owner else ''}"
-        if errand.verb == "take":
-            if why := thing.problem():
-                return f"'{thing.name}' cannot be grasped: {why}"
-            if owner == who and state.part != HEAD:
-                return f"'{who}' carries '{thing.name}' already"
-            if owner is not None and owner not in (who, errand.other):
-                return f"'{thing.name}' is carried already: {_had(state)}; write from: {owner}"
-            if errand.other is not None and owner != errand.other:
-                return f"'{errand.other}' does not have '{thing.name}'"
-        if errand.verb in ("touch", "press") and owner is not None:
-            return f"'{thing.name}' is carried: {_had(state)}"
-        if errand.verb == "hold" and not has and not thing.fixed:
-            return f"'{thing.name}' is neither in a hand of '{who}' nor fixed"
-        if not self.hands(who, errand):
-            asked = "both hands are" if errand.hand == ANY else f"the {errand.hand} hand is"
-            busy = self.holds(who, errand.hand if errand.hand != ANY else "right")
-            return f"{asked} not free: '{who}' carries '{busy}'"
-        return ""
-
-    def hands(self, who: str, errand: Handle) -> list[str]:
-        """Return the hands that somebody may use for an errand."""
-        state = self.states[errand.thing]
-        if state.who == who and state.part in HANDS:
-            return [state.part]
-        wanted = HANDS if errand.hand == ANY else (errand.hand,)
-        return [hand for hand in wanted if self.holds(who, hand) is None]
-
-    def in_place(self, who: str, errand: Handle) -> bool:
-        """Return whether somebody does an errand where that person stands."""
-        mine = self.states[errand.thing].who == who
-        return mine and (errand.verb == "hold" or errand.on == HEAD or errand.verb == "take")
+                self.put(thing.name, 0.0, rides)
 
     def perform(self, who: str, pose: Pose, errand: Handle, hand: str, time: float) -> Handled:
         """Let somebody who stands at a pose do an errand alone, from a time on [s].
@@ -226,7 +150,7 @@ class HandlingDesk:
             clip = still(one, home, (len(motion.clip) - 1) / FPS)
             self._got(getter, thing, hand, met, motion, two, task, time, errand)
             return self._done(giver, one, None, time, clip), self._done(getter, two, motion, time)
-        met, giving, taking = self.meeting(one, two, home, mine, thing, state, hand)
+        met, giving, taking = meeting(one, two, home, mine, thing, state, hand)
         first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0).posture),
                     leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0).posture))  # fmt: skip
         empty = self._without(one, home, state.part)
@@ -251,23 +175,6 @@ class HandlingDesk:
         self._got(getter, thing, hand, at, motion, two, taking, time, errand)
         return self._done(giver, one, before, time), self._done(getter, two, motion, time)
 
-    def pose_of(self, name: str, time: float) -> ThingPose:
-        """Return where a thing is that nobody has, at a time [s]."""
-        state = self.states[name]
-        if state.part != "mover":
-            return state.pose
-        mover = next(mover for mover in self.world.movers if mover.name == state.who)
-        x, y, yaw = mover.pose(np.array([time]))[0].tolist()
-        return ThingPose.upright((x, y, 0.0), yaw).carried(state.pose)
-
-    def home(self, handler: Handler, who: str) -> FloatArray:
-        """Return the posture in which somebody stands, with arms that carry; (22,)."""
-        out = np.array(handler.rest)
-        for number, hand in enumerate(HANDS):
-            if (who, hand) in self._arms:
-                out[ARM * number : ARM * (number + 1)] = self._arms[who, hand]
-        return out
-
     def close(self) -> None:
         """Let whoever has a thing carry it to the end of the take."""
         for who, hand in list(self._since):
@@ -291,7 +198,7 @@ class HandlingDesk:
         level = ThingPose(wrist.at, turn)
         at = level.point(grip) - grasp_place(thing)
         inner = ThingPose.upright(at, 0.0).within(level)
-        self._set(thing.name, time, ThingState(inner, who, hand))
+        self.put(thing.name, time, ThingState(inner, who, hand))
         self._begin_carry(handler, who, hand, thing, inner, time)
 
     def _take(
@@ -322,7 +229,7 @@ class HandlingDesk:
         empty, load = self._without(handler, home, hand), thing_carried(thing, state.pose)
         if errand.on == HEAD:
             # which way a hat is turned does not matter, and it may sit a little back
-            spot = handler.joint(home, HEAD).carried(self._worn_pose(who)).at
+            spot = handler.joint(home, HEAD).carried(self.worn_pose(who)).at
             tasks = [handler.placing(thing, hand, state.pose, spot, None, (tilt,)) for tilt in _TILTS]
             task, motion = _first(handler, tasks, home, empty, None, _eyes_ahead(handler), seed)
             head = handler.clip.skeleton.roles["head"]
@@ -336,7 +243,7 @@ class HandlingDesk:
             after = ThingState(motion.wrist.carried(state.pose))
         self._note(who, errand, task, handler, motion, time)
         self._end_carry(who, hand, time + motion.clip.duration)
-        self._set(thing.name, time + motion.leave / FPS, after)
+        self.put(thing.name, time + motion.leave / FPS, after)
         return self._done(who, handler, motion, time)
 
     def _grasped(
@@ -361,46 +268,24 @@ class HandlingDesk:
         """Note that somebody has a thing in a hand now."""
         inner = at.within(motion.wrist)
         self._note(who, errand, task, handler, motion, time)
-        self._set(thing.name, time + motion.reach / FPS, ThingState(inner, who, hand))
+        self.put(thing.name, time + motion.reach / FPS, ThingState(inner, who, hand))
         local = motion.clip.rotations[-1, handler.limb(hand).joints]
         number = HANDS.index(hand)
-        self._arms[who, hand] = motion.after[ARM * number : ARM * (number + 1)]
+        self.arms[who, hand] = motion.after[ARM * number : ARM * (number + 1)]
         self._since[who, hand] = (time, np.array(local))
 
     def _begin_carry(self, handler: Handler, who: str, hand: str, thing: Thing, inner: ThingPose, time: float) -> None:
         home, number = self.home(handler, who), HANDS.index(hand)
         arm = handler.carrying(thing, hand, inner, home)
-        self._arms[who, hand] = arm[ARM * number : ARM * (number + 1)]
+        self.arms[who, hand] = arm[ARM * number : ARM * (number + 1)]
         local = handler.stander.applied(arm[None]).rotations[0, handler.limb(hand).joints]
         self._since[who, hand] = (time, np.array(local))
 
     def _end_carry(self, who: str, hand: str, time: float) -> None:
         start, turns = self._since.pop((who, hand))
-        self._arms.pop((who, hand), None)
+        self.arms.pop((who, hand), None)
         if time > start:
             self.carries.append(Carry(who, hand, start, time, turns))
-
-    def meeting(
-        self, one: Handler, two: Handler, home: FloatArray, mine: FloatArray, thing: Thing, state: ThingState, hand: str
-    ) -> tuple[ThingPose, HandTask, HandTask]:
-        """Return where two hands meet, and the tasks of who gives and who gets."""
-        a, b = one.clip.root_positions[0], two.clip.root_positions[0]
-        size = 0.5 * (float(one.stander.table.size) + float(two.stander.table.size))
-        floor = float(one.stander.table.ankles[:, 2].min()) - 0.08 * size
-        told: LimbError | None = None
-        for share in (0.5, 0.45, 0.55):
-            for high in (_MET, _MET - 0.08, _MET + 0.1):
-                spot = np.array([*(a + share * (b - a))[:2], floor + size * high]) - np.array(thing.middle)
-                try:
-                    giving = one.placing(thing, state.part, state.pose, spot, None)
-                    goal = one.goal(giving, home, 0.0).posture
-                    met = one.wrist(goal, state.part).carried(state.pose)
-                    taking = two.grasping(thing, hand, met, nearest_grasp(thing, met, b))
-                    two.goal(taking, mine, 0.0)
-                    return met, giving, taking
-                except LimbError as problem:
-                    told = told or problem
-        raise told or LimbError("the two hands meet nowhere")
 
     def _showing(self, handler: Handler, thing: Thing, hand: str, state: ThingState) -> HandTask:
         """Return the task of holding a thing up before the chest."""
@@ -419,30 +304,8 @@ class HandlingDesk:
         out[ARM * number : ARM * (number + 1)] = handler.rest[ARM * number : ARM * (number + 1)]
         return out
 
-    def _worn_pose(self, who: str) -> ThingPose:
-        """Return where a thing is that is worn, in the frame of the head joint."""
-        bare = self.handler(who, (0.0, 0.0, 0.0), 0.0, set(self.things), bare=True)
-        head = bare.joint(bare.rest, HEAD)
-        size = float(bare.stander.table.size)
-        return ThingPose.upright(head.at + np.array([0.0, 0.0, size * _WORN]), 0.0).within(head)
-
     def _stood(self, handler: Handler, home: FloatArray) -> Clip:
         return handler.stander.applied(home[None])
-
-    def handler(
-        self, who: str, pose: Pose, time: float, without: set[str], bare: bool = False,
-        others: Sequence[OtherBody] = (),
-    ) -> Handler:  # fmt: skip
-        """Return somebody who stands at a pose, among things that stand around but for some."""
-        if bare:
-            return _bare(self.library(who))
-        resting = [
-            thing_obstacle(self.things[name], self.pose_of(name, time))
-            for name, state in self.states.items()
-            if (state.who is None or state.part == "mover") and name not in without
-        ]
-        world = replace(self.world, obstacles=(*self.world.obstacles, *resting))
-        return Handler.at(self.library(who), pose, world, time, others)
 
     def _note(
         self, who: str, errand: Handle, task: HandTask, handler: Handler, motion: HandMotion, time: float
@@ -461,18 +324,6 @@ class HandlingDesk:
             raise GaitwayError("nothing was done")
         self.motions.setdefault(who, []).append((time, shown))
         return Handled(hung(shown, handler.clip), motion)
-
-    def _set(self, name: str, time: float, state: ThingState) -> None:
-        self.states[name] = state
-        part = f"{state.part}_wrist" if state.part in HANDS else state.part
-        row = [*state.pose.at.tolist(), *state.pose.turn.tolist()]
-        self.tracks.setdefault(name, []).append([round(time, 4), state.who, part, [round(v, 6) for v in row]])
-
-
-@lru_cache(maxsize=32)
-def _bare(library: Library) -> Handler:
-    """Return somebody who stands at the origin of an empty place."""
-    return Handler.at(library, (0.0, 0.0, 0.0), World((-10.0, -10.0, 10.0, 10.0)))
 
 
 def _first(
@@ -517,8 +368,3 @@ def _body_without(clip: Clip, *parts: str) -> OtherBody:
     body = body_of(clip)
     kept = [k for k, name in enumerate(capsule_body(clip.skeleton).names) if name not in parts]
     return OtherBody(np.ascontiguousarray(body.segments[:, kept]), body.radii[kept])
-
-
-def _had(state: ThingState) -> str:
-    where = "wears it" if state.part == HEAD else f"has it in the {state.part} hand"
-    return f"'{state.who}' {where}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError
+from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
 from gaitway.handling.grips import ThingPose, grasp_place, nearest_grasp, touch_place
 from gaitway.handling.handler import Handler, HandTask
@@ -18,9 +19,6 @@ from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.errands import Handle
 from gaitway.scene.things import ANY, HEAD, Thing
-
-if TYPE_CHECKING:
-    from gaitway.errands.desk import HandlingDesk
 
 _DISTANCES = (0.36, 0.42, 0.48, 0.54, 0.6, 0.68, 0.76)
 """Distances from what is reached for at which places to stand are looked for [m], for a body of usual size."""
@@ -44,6 +42,8 @@ _BESIDE = (0.0, 0.25, -0.25, 0.5, -0.5)
 """Directions in which they stand, as seen from who stands already, beside straight ahead [rad]."""
 _ALL_AROUND = (*_BESIDE, 0.9, -0.9, 1.4, -1.4, 2.0, -2.0, 2.6, -2.6, math.pi)
 """Directions in which somebody stands who takes a thing from a head."""
+_MET = 1.08
+"""Height at which hands meet, for a body of usual size [m]."""
 _GRID, _SPOTS = 0.1, 10
 """Distance between places on a thing where something is put [m], and how many of them are tried."""
 
@@ -59,7 +59,7 @@ class Stop:
 
 
 def stops(
-    desk: HandlingDesk,
+    owned: Belongings,
     who: str,
     pose: Pose,
     radius: float,
@@ -70,7 +70,7 @@ def stops(
     """Return the best places for an errand with a thing that nobody else has, the most comfortable first.
 
     Args:
-        desk: where things are.
+        owned: where things are, and who has them.
         who: the person.
         pose: where that person is now.
         radius: radius of the person [m].
@@ -82,35 +82,35 @@ def stops(
         LimbError: that says how far it got.
     """
     told: LimbError | None = None
-    wanted = list(targets(desk, pose, errand, time))
+    wanted = list(targets(owned, pose, errand, time))
     for spare in _SPARES:
         for spot, yaw in wanted:
             goal = ThingPose.upright(spot, yaw or 0.0)
             try:
-                return _stops_for(desk, who, pose, radius, errand, goal, yaw, time, free, spare)
+                return _stops_for(owned, who, pose, radius, errand, goal, yaw, time, free, spare)
             except LimbError as problem:
                 told = problem
     raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
 
 
 def stops_before(
-    desk: HandlingDesk, who: str, other: str, pose: Pose, radius: float, errand: Handle, time: float,
+    owned: Belongings, who: str, other: str, pose: Pose, radius: float, errand: Handle, time: float,
     free: Callable[[FloatArray], BoolArray],
 ) -> list[Stop]:  # fmt: skip
     """Return places before somebody who stands, to give or take a thing; see `stops`."""
     x, y, heading = pose
     told: LimbError | None = None
     found: list[Stop] = []
-    sides = _ALL_AROUND if desk.states[errand.thing].part == HEAD else _BESIDE
+    sides = _ALL_AROUND if owned.states[errand.thing].part == HEAD else _BESIDE
     for apart in _APART:
         for turn in sides:
             way = heading + turn
             point = np.array([x + apart * math.cos(way), y + apart * math.sin(way)])
-            if desk.clearance(point[None])[0] < radius or not free(point[None])[0]:
+            if owned.clearance(point[None])[0] < radius or not free(point[None])[0]:
                 continue
             stop = (float(point[0]), float(point[1]), math.remainder(way + math.pi, math.tau))
             try:
-                hand = _try_exchange(desk, who, stop, other, pose, errand, time)
+                hand = _try_exchange(owned, who, stop, other, pose, errand, time)
             except LimbError as problem:
                 told = told or problem
                 continue
@@ -122,25 +122,25 @@ def stops_before(
     return found
 
 
-def targets(desk: HandlingDesk, pose: Pose, errand: Handle, time: float) -> Iterator[tuple[FloatArray, float | None]]:
+def targets(owned: Belongings, pose: Pose, errand: Handle, time: float) -> Iterator[tuple[FloatArray, float | None]]:
     """Yield where the thing is or goes to [m], and how it is turned there [rad], the best first."""
     if errand.verb != "put":
-        now = desk.pose_of(errand.thing, time)
+        now = owned.pose_of(errand.thing, time)
         yield now.at, _yaw(now)
     elif errand.at is not None:
         yield np.array(errand.at), errand.yaw
     else:
-        yield from ((spot, None) for spot in _spots_on(desk, pose, errand))
+        yield from ((spot, None) for spot in _spots_on(owned, pose, errand))
 
 
-def _spots_on(desk: HandlingDesk, pose: Pose, errand: Handle) -> list[FloatArray]:
+def _spots_on(owned: Belongings, pose: Pose, errand: Handle) -> list[FloatArray]:
     """Return free places on top of an obstacle [m], the nearest to somebody first."""
-    thing = desk.things[errand.thing]
-    obstacle = next(one for one in desk.world.obstacles if one.name == errand.on)
+    thing = owned.things[errand.thing]
+    obstacle = next(one for one in owned.world.obstacles if one.name == errand.on)
     x0, y0, x1, y1 = obstacle.shape.footprint().bounds
     top, half = obstacle.shape.heights[1], 0.5 * max(thing.size[:2]) + 0.015
     grid = [(x, y) for x in _even(x0 + half, x1 - half) for y in _even(y0 + half, y1 - half)]
-    taken = [(one.pose.at, 0.5 * max(desk.things[name].size[:2])) for name, one in desk.states.items()
+    taken = [(one.pose.at, 0.5 * max(owned.things[name].size[:2])) for name, one in owned.states.items()
              if one.who is None and name != errand.thing and abs(one.pose.at[2] - top) < 0.3]  # fmt: skip
     clear = [p for p in grid if all(math.dist(p, at[:2]) > size + half + 0.02 for at, size in taken)]
     clear.sort(key=lambda p: (round(math.dist(p, pose[:2]), 6), p))
@@ -148,31 +148,31 @@ def _spots_on(desk: HandlingDesk, pose: Pose, errand: Handle) -> list[FloatArray
 
 
 def _stops_for(
-    desk: HandlingDesk, who: str, pose: Pose, radius: float, errand: Handle, target: ThingPose, yaw: float | None,
+    owned: Belongings, who: str, pose: Pose, radius: float, errand: Handle, target: ThingPose, yaw: float | None,
     time: float, free: Callable[[FloatArray], BoolArray], spare: float,
 ) -> list[Stop]:  # fmt: skip
-    bare = desk.handler(who, (0.0, 0.0, 0.0), time, set(desk.things), bare=True)
-    size, thing = float(bare.stander.table.size), desk.things[errand.thing]
-    if (name := inside(desk.world, _aim(thing, errand, target, pose))) is not None:
+    bare = owned.handler(who, (0.0, 0.0, 0.0), time, set(owned.things), bare=True)
+    size, thing = float(bare.stander.table.size), owned.things[errand.thing]
+    if (name := inside(owned.world, _aim(thing, errand, target, pose))) is not None:
         raise LimbError(f"'{thing.name}' cannot be reached: it is inside '{name}'")
     ranked: list[tuple[float, int, Stop]] = []
     told: LimbError | None = None
     shortest = math.inf
     known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
     for number, (point, way) in enumerate(_ring(target.at, size)):
-        if desk.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
+        if owned.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
             continue
-        back = _ahead(desk, point, way, radius)
+        back = _ahead(owned, point, way, radius)
         if back is None:
             continue
-        for hand in desk.hands(who, errand):
+        for hand in owned.hands(who, errand):
             side = 1.0 if hand == "right" else -1.0
             heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
-            if desk.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
+            if owned.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
                 continue
             seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
-            home = desk.home(bare, who)
-            task = _task(desk, bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
+            home = owned.home(bare, who)
+            task = _task(owned, bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
             task = replace(task, ways=task.ways[:1] if errand.verb == "take" else task.ways[::2])
             # seen from around, what is reached for is mostly at the same place
             key = (hand, *np.round(task.target, 3), None if yaw is None else round(yaw - heading, 3))
@@ -192,9 +192,9 @@ def _stops_for(
     tested: list[tuple[float, int, Stop]] = []
     for _, number, stop in ranked[:_TESTED]:
         try:
-            handler = desk.handler(who, stop.pose, time, {errand.thing})
-            home = desk.home(handler, who)
-            posture = handler.goal(_task(desk, handler, who, errand, stop.hand, target, yaw), home, 0.005).posture
+            handler = owned.handler(who, stop.pose, time, {errand.thing})
+            home = owned.home(handler, who)
+            posture = handler.goal(_task(owned, handler, who, errand, stop.hand, target, yaw), home, 0.005).posture
         except LimbError as problem:
             told = problem
             continue
@@ -216,13 +216,13 @@ def _tried(handler: Handler, task: HandTask, home: FloatArray) -> FloatArray | L
         return problem
 
 
-def _ahead(desk: HandlingDesk, point: FloatArray, way: float, radius: float) -> tuple[float, float] | None:
+def _ahead(owned: Belongings, point: FloatArray, way: float, radius: float) -> tuple[float, float] | None:
     """Return direction and distance from a place to one with usual room, away from what is reached for."""
     out = np.array([math.cos(way), math.sin(way)])
-    if desk.clearance((point + _BEHIND * out)[None])[0] < radius + 0.1:
+    if owned.clearance((point + _BEHIND * out)[None])[0] < radius + 0.1:
         return None
     for far in _AHEAD:
-        if desk.clearance((point + far * out)[None])[0] >= radius + 0.1:
+        if owned.clearance((point + far * out)[None])[0] >= radius + 0.1:
             return way, far
     return None
 
@@ -235,41 +235,64 @@ def _aim(thing: Thing, errand: Handle, target: ThingPose, pose: Pose) -> FloatAr
 
 
 def _task(
-    desk: HandlingDesk, handler: Handler, who: str, errand: Handle, hand: str, target: ThingPose, yaw: float | None
+    owned: Belongings, handler: Handler, who: str, errand: Handle, hand: str, target: ThingPose, yaw: float | None
 ) -> HandTask:
-    thing = desk.things[errand.thing]
+    thing = owned.things[errand.thing]
     root = handler.clip.root_positions[0]
     if errand.verb == "put":
-        return handler.placing(thing, hand, desk.states[errand.thing].pose, target.at, yaw)
+        return handler.placing(thing, hand, owned.states[errand.thing].pose, target.at, yaw)
     if errand.verb == "take":
         return handler.grasping(thing, hand, target, nearest_grasp(thing, target, root))
     return handler.touching(hand, touch_place(thing, target, root[:2]))
 
 
-def _try_exchange(desk: HandlingDesk, who: str, stop: Pose, other: str, pose: Pose, errand: Handle, time: float) -> str:
+def _try_exchange(owned: Belongings, who: str, stop: Pose, other: str, pose: Pose, errand: Handle, time: float) -> str:
     """Return the hand with which a thing is got, if two people who stand at these places can exchange it."""
-    state, thing = desk.states[errand.thing], desk.things[errand.thing]
+    state, thing = owned.states[errand.thing], owned.things[errand.thing]
     giving = errand.verb == "give"
     getter, giver = (other, who) if giving else (who, other)
     spots = {who: stop, other: pose}
-    one, two = (desk.handler(name, spots[name], time, {errand.thing}) for name in (giver, getter))
-    free = [hand for hand in HANDS if desk.holds(getter, hand) is None]
+    one, two = (owned.handler(name, spots[name], time, {errand.thing}) for name in (giver, getter))
+    free = [hand for hand in HANDS if owned.holds(getter, hand) is None]
     if not giving and errand.hand != ANY:
         free = [hand for hand in free if hand == errand.hand]
     free.sort(key=lambda hand: hand != state.part)
     told: LimbError | None = None
     for hand in free:
         try:
-            home, mine = desk.home(one, giver), desk.home(two, getter)
+            home, mine = owned.home(one, giver), owned.home(two, getter)
             if state.part == HEAD:
                 met = one.joint(home, HEAD).carried(state.pose)
                 two.goal(two.grasping(thing, hand, met, nearest_grasp(thing, met, spots[getter])), mine, 0.0)
             else:
-                desk.meeting(one, two, home, mine, thing, state, hand)
+                meeting(one, two, home, mine, thing, state, hand)
             return hand
         except LimbError as problem:
             told = told or problem
     raise told or LimbError(f"'{getter}' has no hand free")
+
+
+def meeting(
+    one: Handler, two: Handler, home: FloatArray, mine: FloatArray, thing: Thing, state: ThingState, hand: str
+) -> tuple[ThingPose, HandTask, HandTask]:
+    """Return where two hands meet, and the tasks of who gives and who gets."""
+    a, b = one.clip.root_positions[0], two.clip.root_positions[0]
+    size = 0.5 * (float(one.stander.table.size) + float(two.stander.table.size))
+    floor = float(one.stander.table.ankles[:, 2].min()) - 0.08 * size
+    told: LimbError | None = None
+    for share in (0.5, 0.45, 0.55):
+        for high in (_MET, _MET - 0.08, _MET + 0.1):
+            spot = np.array([*(a + share * (b - a))[:2], floor + size * high]) - np.array(thing.middle)
+            try:
+                giving = one.placing(thing, state.part, state.pose, spot, None)
+                goal = one.goal(giving, home, 0.0).posture
+                met = one.wrist(goal, state.part).carried(state.pose)
+                taking = two.grasping(thing, hand, met, nearest_grasp(thing, met, b))
+                two.goal(taking, mine, 0.0)
+                return met, giving, taking
+            except LimbError as problem:
+                told = told or problem
+    raise told or LimbError("the two hands meet nowhere")
 
 
 def _ring(at: FloatArray, size: float) -> Iterator[tuple[FloatArray, float]]:
