@@ -482,7 +482,7 @@ class _PlannedRun(ErrandRun):
             raise PlanError("objects: things are handled on one level floor; this place has hills or several floors")
         desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
             self.scene.world, {thing.name: thing for thing in self.scene.things},
-            lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, self.seed,
+            lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, seed=self.seed,
         )  # fmt: skip
         try:
             desk.lay_out(list(self.people), lambda name: self.people[name].character.start_time)
