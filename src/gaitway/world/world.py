@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.areas import Area
+from gaitway.world.doors import Door
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
@@ -36,6 +37,8 @@ class World:
     lifts: tuple[Lift, ...] = ()
     areas: tuple[Area, ...] = ()
     """Ground that people avoid or like, and rules of how they walk there."""
+    doors: tuple[Door, ...] = ()
+    """Doors; the leaf of each is among the movers, by its name."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -50,6 +53,7 @@ class World:
         object.__setattr__(self, "movers", tuple(self.movers))
         object.__setattr__(self, "lifts", tuple(self.lifts))
         object.__setattr__(self, "areas", tuple(self.areas))
+        object.__setattr__(self, "doors", tuple(self.doors))
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
