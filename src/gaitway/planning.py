@@ -276,7 +276,12 @@ def _busy(
         raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
     scene = replace(scene, characters=tuple(busy.character for busy in found.people), sources=())
     progress("motion", 0, None)
-    facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found), **thing_rows(found), **door_rows(found)}
+    facts = {
+        **_facts(scene, crowd, drawn, KEEP),
+        "errands": errand_rows(found),
+        **thing_rows(found),
+        **door_rows(found),
+    }
     scene = replace(scene, world=realised(scene.world, facts))
     if companies := company_rows(found):
         facts["companies"] = companies

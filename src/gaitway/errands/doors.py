@@ -52,9 +52,9 @@ class DoorMove:
     waited_for: str = ""
     """Who was in the way until it began; empty if nobody was."""
 
-    def row(self) -> list[Any]:
-        """Return the move as plain JSON values."""
-        times = (round(self.asked, 3), round(self.begins, 3), round(self.ends, 3))
+    def row(self, begin: float) -> list[Any]:
+        """Return the move as plain JSON values, for a take that begins at a time [s]."""
+        times = (round(time - begin, 3) for time in (self.asked, self.begins, self.ends))
         return ["opens" if self.opens else "shuts", *times, self.waited_for]
 
 
@@ -124,12 +124,14 @@ class Doorkeeper:
         keys = self._keys[name]
         return self.doors[name].mover([time for time, _ in keys], [pose for _, pose in keys])
 
-    def facts(self) -> dict[str, Any]:
-        """Return how all doors have moved, as a fact of a take (`gaitway.world.doors.realised`)."""
+    def facts(self, begin: float = 0.0) -> dict[str, Any]:
+        """Return how all doors move, as a fact of a take that begins at a time [s]; see `realised`."""
         return {
             name: {
-                "path": [[round(time, 6), *(round(value, 9) for value in pose)] for time, pose in self._keys[name]],
-                "moves": [move.row() for move in self.moves[name]],
+                "path": [
+                    [round(time - begin, 6), *(round(value, 9) for value in pose)] for time, pose in self._keys[name]
+                ],
+                "moves": [move.row(begin) for move in self.moves[name]],
             }
             for name in self.doors
         }
@@ -154,7 +156,7 @@ def _share(here: Pose, there: Pose, door: Door) -> float:
 
 
 class PlacedLibraries:
-    """Libraries prepared for a world with doors, by which of these are open. **Mutable**: they are made when asked for."""
+    """Libraries prepared for a world by which of its doors are open. **Mutable**: they are made when asked for."""
 
     def __init__(self, world: World, first: Mapping[str, bool]) -> None:
         self.world, self.first = world, dict(first)
@@ -224,8 +226,9 @@ def place_before(
         if found is None or found[0] != here:
             continue
         places = [(along, away) for away in _ROWS for along in _FILES]
-        places.sort(key=lambda place: round(math.hypot(*place), 3))
         points = np.array([door.beside(along, sign * away) for along, away in places])
+        before, walked = np.hypot(*np.array(places).T), np.hypot(*(points - np.array(pose[:2])).T)
+        points = points[np.lexsort((np.round(walked, 3), np.round(before, 3)))]
         free = standing.free(points, who, radius) & (parts.at(points) == here)
         for x, y in points[free].tolist():
             if standing.in_sight(found[1], np.array([x, y])):

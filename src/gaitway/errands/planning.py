@@ -386,8 +386,8 @@ class _PlannedRun(ErrandRun):
         """
         if self.keeper is not None:
             busy.order, busy.prepared = order, self._prepared(busy.name, busy.pose)
-            if (barred := self._barred(busy, order, busy.pose, time)) is not None:
-                return barred
+            if (shut := self._barred(busy, order, busy.pose, time)) is not None:
+                return shut
         member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
@@ -517,9 +517,7 @@ class _PlannedRun(ErrandRun):
             return None
         busy, parts = self.people[name], self._prepared(name).fields.parts
         here = busy.pose if pose is None else pose
-        return place_before(
-            parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here
-        )
+        return place_before(parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here)
 
     def doors_asked(self) -> None:
         """Let everybody stand clear of doors as they were asked to be."""
@@ -528,12 +526,12 @@ class _PlannedRun(ErrandRun):
     def move_doors(self, time: float) -> None:
         """Move the doors that wait from when on nobody is in the way; who would walk into one is planned anew."""
         keeper = self.keeper
-        for name in [] if keeper is None else list(keeper.waiting):
-            if keeper is None:
-                break
+        if keeper is None:
+            return
+        for name in list(keeper.waiting):
             area = keeper.needed(name)
             if not keeper.asked_open[name] and keeper.waiting[name] == (time, ""):
-                self._turn_back(name, area, time)
+                self._turn_back(keeper.doors[name], area, time)
             held = {
                 busy.name: partial(self.traffic.held, busy.owner)
                 for busy in self.people.values()
@@ -546,7 +544,7 @@ class _PlannedRun(ErrandRun):
                 keeper.begin(name, begins)
                 self.traffic.replace_mover(self._leaves[name], keeper.mover(name))
 
-    def _turn_back(self, door: str, area: shapely.Geometry, time: float) -> None:
+    def _turn_back(self, door: Door, area: shapely.Geometry, time: float) -> None:
         """Let everybody break off walks who would come into a doorway after a time [s], if that can still be."""
         for busy in [one for one in self.people.values() if one.order is not None and not one.stands(time)]:
             within = spans_within(self.traffic.held(busy.owner), area, time)
@@ -556,6 +554,7 @@ class _PlannedRun(ErrandRun):
             reacts = time + float(self.dispatcher.people[busy.name].rng.uniform(*REACTS))
             steps = walk.plan.steps
             later = [k for k in range(1, len(steps)) if reacts <= steps[k].time < within[0][0]]
+            later = [k for k in later if not _in_doorway(door, steps[k].pose)]
             any(self._turned_back(busy, walk, number, order) for number in later[:_TURNS])
 
     def _turned_back(self, busy: Busy, walk: PlannedWalk, number: int, order: Walk) -> bool:
@@ -572,6 +571,8 @@ class _PlannedRun(ErrandRun):
         if outcome is None:
             busy.order = order
             return False
+        if barred is not None:
+            self.dispatcher.standing.taken[busy.name] = outcome.pose[:2]
         self.forget(busy.name)
         came = outcome if barred is None else replace(barred, time=outcome.time, pose=outcome.pose)
         self.finish(busy.name, came)

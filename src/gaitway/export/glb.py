@@ -25,6 +25,7 @@ from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.take.things import ThingTrack, thing_poses, things_of
+from gaitway.world.doors import realised
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
@@ -76,7 +77,7 @@ def export_glb(
     for character in range(len(take)):
         writer.add_character(character, int(first[character]), int(last[character]))
         progress(path.name, character + 1, len(take))
-    writer.save(path, world)
+    writer.save(path, realised(world, take.facts))
 
 
 class _Writer:

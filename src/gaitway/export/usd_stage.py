@@ -19,6 +19,7 @@ from gaitway.export.characters import character_motion, frame_spans
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
 from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
+from gaitway.world.doors import realised
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
@@ -42,7 +43,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
         binary = Path(folder) / f"{Tf.MakeValidIdentifier(path.stem)}.usdc"
         try:
             layer = Sdf.Layer.CreateNew(str(binary))
-            _write(layer, take, world, fps, path.name, progress)
+            _write(layer, take, realised(world, take.facts), fps, path.name, progress)
             done = form != ".usda" or layer.Export(str(temporary))
             del layer  # closes the file, which some systems do not rename or read before
             if form == ".usdz":

@@ -14,7 +14,9 @@ class DoorItem(SceneItem):
 
     name: Name = field("Its name, by which rules open and close it", example="gate")
     center: Point = field("Middle of its floor plan when it is shut", unit="m", example=[6, 4])
-    size: Extent = field("Length of the doorway along its own x, thickness along its own y", unit="m", example=[1.6, 0.1])
+    size: Extent = field(
+        "Length of the doorway along its own x, thickness along its own y", unit="m", example=[1.6, 0.1]
+    )
     height: float = height_field("Height", 2.1)
     yaw_deg: float = turn_field()
     slide: Point | None = field(

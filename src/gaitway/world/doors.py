@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import shapely
@@ -78,7 +79,7 @@ class Door:
     def sweep(self) -> shapely.Geometry:
         """Floor that the leaf covers anywhere between shut and open."""
         leaves = [self._covered(k / _STEPS) for k in range(_STEPS + 1)]
-        pairs = zip(leaves[:-1], leaves[1:], strict=True)
+        pairs = pairwise(leaves)
         return shapely.union_all([shapely.union(a, b).convex_hull for a, b in pairs])
 
     def beside(self, along: float, away: float) -> tuple[float, float]:
@@ -100,10 +101,14 @@ def with_doors(world: World, are_open: Mapping[str, bool]) -> World:
     return replace(world, obstacles=(*world.obstacles, *leaves), movers=movers)
 
 
-def realised(world: World, facts: Mapping[str, Any]) -> World:
+@overload
+def realised(world: World, facts: Mapping[str, Any]) -> World: ...
+@overload
+def realised(world: World | None, facts: Mapping[str, Any]) -> World | None: ...
+def realised(world: World | None, facts: Mapping[str, Any]) -> World | None:
     """Return a world whose doors move as the facts of a take tell; the world itself if they tell of none."""
     told: Mapping[str, Any] = facts.get("doors") or {}
-    if not any(mover.name in told for mover in world.movers):
+    if world is None or not any(mover.name in told for mover in world.movers):
         return world
     return replace(world, movers=tuple(_moved(mover, told) for mover in world.movers))
 
