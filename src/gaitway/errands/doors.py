@@ -214,18 +214,27 @@ def side(parts: Components, door: Door, sign: float) -> tuple[int, tuple[float, 
 
 
 def place_before(
-    parts: Components, door: Door, standing: StandingPlaces, who: str, radius: float, pose: Pose
+    parts: Components, door: Door, standing: StandingPlaces, who: str, radius: float, pose: Pose, room: float = 0.0
 ) -> Pose | None:
     """Return where somebody waits until a door opens, and looks at it; None if there is no room before it.
 
     The way through the doorway stays free, so that others can come out.
+
+    Args:
+        parts: parts of free space, with the door shut.
+        door: the door.
+        standing: where others stand.
+        who: name of the person.
+        radius: radius of the person [m].
+        pose: where the person is now.
+        room: how much farther away from the door than usual [m].
     """
     here = int(parts.at(pose[:2]))
     for sign in (1.0, -1.0):
         found = side(parts, door, sign)
         if found is None or found[0] != here:
             continue
-        places = [(along, away) for away in _ROWS for along in _FILES]
+        places = [(along, away + room) for away in _ROWS for along in _FILES]
         points = np.array([door.beside(along, sign * away) for along, away in places])
         before, walked = np.hypot(*np.array(places).T), np.hypot(*(points - np.array(pose[:2])).T)
         points = points[np.lexsort((np.round(walked, 3), np.round(before, 3)))]

@@ -503,11 +503,11 @@ class _PlannedRun(ErrandRun):
         """Return what comes of a walk from a pose that no way leads to before a door opens; None if none is shut."""
         shut = [] if self.keeper is None else self.keeper.shut
         parts, near = busy.prepared.fields.parts, busy.character.plan.tolerance
-        door = barring_door(parts, shut, pose[:2], order.goal, near) if shut else None
-        if door is None:
-            return None
-        if self.may_open(door.name):
+        hopeful = [door for door in shut if self.may_open(door.name)]
+        if (door := barring_door(parts, hopeful, pose[:2], order.goal, near)) is not None:
             return Outcome(time, pose, f"door '{door.name}' is shut", shut=door.name)
+        if (door := barring_door(parts, shut, pose[:2], order.goal, near)) is None:
+            return None
         reason = f"door '{door.name}' is shut and nothing opens it"
         return Outcome(time, pose, reason, hopeless=True, shut=door.name)
 
@@ -566,7 +566,7 @@ class _PlannedRun(ErrandRun):
             place = self._door_place(busy.name, barred.shut, step.pose)
             if place is None:
                 return False
-            instead = Walk(place[:2], place[2])
+            instead = Walk(place[:2])
         outcome = self._broken_off(busy, walk, number, instead)
         if outcome is None:
             busy.order = order

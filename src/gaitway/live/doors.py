@@ -27,8 +27,10 @@ _BODY = 0.45
 """Distance from the middle of a body within which a leaf does not begin to move [m]."""
 _TOUCHED = 0.3
 """The same, within which a leaf that shuts opens again [m]."""
-_AHEAD = 2.0
-"""Length of the way ahead on which somebody is not turned back any more [m]."""
+_AHEAD, _COMMITTED = 2.0, 4.0
+"""Lengths of the way ahead on which a door waits for somebody, and on which nobody is turned back any more [m]."""
+_FARTHER = 0.9
+"""How much farther away from a door live people wait than planned ones, who stop where they are told to [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +93,12 @@ class LiveDoors:
 
     def place(self, door: str, standing: StandingPlaces, who: str, radius: float, pose: Pose) -> Pose | None:
         """Return where somebody waits before a door; None if there is no room."""
-        return place_before(self.fields.parts, self.keeper.doors[door], standing, who, radius, pose)
+        return place_before(self.fields.parts, self.keeper.doors[door], standing, who, radius, pose, _FARTHER)
 
     def too_late(self, name: str, door: str) -> bool:
         """Return whether somebody is in a doorway, or so near that it is passed before a step can be broken off."""
         area = self.keeper.needed(door)
-        return bool(self._in_the_way(area, _BODY, _AHEAD, [name]))
+        return bool(self._in_the_way(area, _BODY, _COMMITTED, [name]))
 
     def step(self, time: float, tell: Callable[[DoorMoved], None]) -> None:
         """Go on to a time [s]: let doors begin to move, or stop, where people allow or ask for it."""
