@@ -440,7 +440,7 @@ class Dispatcher:
         place = self.door_place(doer.name, door)
         if door in self.shut and place is not None and math.dist(place[:2], doer.pose[:2]) > _NEAR_DOOR:
             self.standing.taken[doer.name] = place[:2]
-            outcome = yield Walk(place[:2], place[2])
+            outcome = yield Walk(place[:2], place[2], exact=True)
             self.standing.taken[doer.name] = outcome.pose[:2]
         doer.door = door
         while door in self.shut and doer.time < _LONGEST:

@@ -32,7 +32,7 @@ _RESTS = 0.2
 """Distance from where a leaf stands within which people may stand who do not hinder it [m]."""
 _FACES = (0.35, 0.5, 0.7)
 """Distances from the middle of a leaf at which its two sides are looked for [m], one after another."""
-_ROWS, _FILES = (1.1, 2.0, 2.9, 3.8, 4.7), (0.85, -0.85, 1.75, -1.75, 2.65, -2.65)
+_ROWS, _FILES = (1.1, 2.0, 2.9, 3.8, 4.7), (0.95, -0.95, 1.85, -1.85, 2.75, -2.75)
 """Distances before a doorway and beside its middle at which people wait for it [m]; the way through stays free."""
 
 Prepared = tuple[WorldFields, dict[Any, Any]]

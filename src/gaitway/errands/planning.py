@@ -76,8 +76,9 @@ _BESIDE = 3.0
 _TOGETHER, _GATE = 3.0, 0.1
 """Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
 at which there is room to walk beside somebody [m]."""
-_IN_DOORWAY = 1.0
-"""Distance from a door that is about to shut within which it does not bar the way of somebody [m]."""
+_IN_DOORWAY, _TOO_LATE = 1.0, 2.2
+"""Distances from a door that is about to shut within which it does not bar the way of somebody who stands, and within
+which nobody who walks turns back [m]: to stop and wait before it takes that much."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -495,7 +496,7 @@ class _PlannedRun(ErrandRun):
             return base
         are_open = dict(self.keeper.asked_open)
         for door in self.keeper.shut:
-            if pose is not None and door.name in self.keeper.waiting and _in_doorway(door, pose):
+            if pose is not None and door.name in self.keeper.waiting and _near_doorway(door, pose, _IN_DOORWAY):
                 are_open[door.name] = True
         return self.placed.prepared(base, are_open)
 
@@ -554,7 +555,7 @@ class _PlannedRun(ErrandRun):
             reacts = time + float(self.dispatcher.people[busy.name].rng.uniform(*REACTS))
             steps = walk.plan.steps
             later = [k for k in range(1, len(steps)) if reacts <= steps[k].time < within[0][0]]
-            later = [k for k in later if not _in_doorway(door, steps[k].pose)]
+            later = [k for k in later if not _near_doorway(door, steps[k].pose, _TOO_LATE)]
             any(self._turned_back(busy, walk, number, order) for number in later[:_TURNS])
 
     def _turned_back(self, busy: Busy, walk: PlannedWalk, number: int, order: Walk) -> bool:
@@ -566,7 +567,7 @@ class _PlannedRun(ErrandRun):
             place = self._door_place(busy.name, barred.shut, step.pose)
             if place is None:
                 return False
-            instead = Walk(place[:2])
+            instead = Walk(place[:2], exact=True)
         outcome = self._broken_off(busy, walk, number, instead)
         if outcome is None:
             busy.order = order
@@ -735,9 +736,9 @@ def _fared(busy: Busy) -> SearchResult:
     )  # fmt: skip
 
 
-def _in_doorway(door: Door, pose: Pose) -> bool:
-    """Return whether somebody is so near to where a door shuts that it must wait."""
-    return float(shapely.distance(door.sweep, shapely.Point(pose[:2]))) < _IN_DOORWAY
+def _near_doorway(door: Door, pose: Pose, near: float) -> bool:
+    """Return whether somebody is so near to the floor that the leaf of a door sweeps [m]."""
+    return float(shapely.distance(door.sweep, shapely.Point(pose[:2]))) < near
 
 
 def _gait(library: Library) -> str | None:

@@ -330,7 +330,7 @@ class SceneModel(SceneItem):
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
     objects: tuple[ObjectItem, ...] = items("Small things that people handle, and switches")
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")
-    rules: tuple[RuleItem, ...] = items("What happens when, and whom it sends on other errands")
+    rules: tuple[RuleItem, ...] = items("What happens when, whom it sends on other errands, and which doors it moves")
     end: float | None = field(
         "Time at which a run of errands ends; by default when everybody has done", None, unit="s", gt=0.0, le=LATEST
     )
