@@ -218,7 +218,7 @@ def test_a_doorway_is_free_when_the_last_one_is_out() -> None:
     here = np.array([[6.0, 3.0, 0.3]])
     area = Doorkeeper(ROOMS).doors["first"].leaf
     first, second = Swept.standing(here, 20, 35, -1), Swept.standing(here, 50, 62, -1)
-    aside = Swept.standing(here + (2.0, 0.0, 0.0), 0, 900, -1)
+    aside = Swept.standing(here + np.array([2.0, 0.0, 0.0]), 0, 900, -1)
     assert np.allclose(spans_within([first, second, aside], area, 3.0), [(3.0, 3.5), (5.0, 6.2)])
     people = {"ada": lambda: [first], "ben": lambda: [second], "cy": lambda: [aside]}
     assert free_from(people, area, 1.0) == (pytest.approx(6.2), "ben")

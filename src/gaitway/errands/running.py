@@ -189,6 +189,7 @@ class ErrandRun(ABC):
             self.dispatcher.open_door(name, time)
         else:
             self.dispatcher.shut.add(name)
+        self._wake()
         self.doors_asked()
 
     def _push_rule(self, time: float, number: int) -> None:
