@@ -28,8 +28,7 @@ from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.data import Layer
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.world.doors import realised
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5), (1.1, 0.1), (1.1, -0.3))
 """Time before and after a collision in which the arm may leave its motion [s], and share of the margin, in order. The

@@ -44,8 +44,8 @@ from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, tracks_of
-from gaitway.world.doors import realised
 from gaitway.world.levels.floors import has_levels
+from gaitway.world.world import realised
 
 KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""

@@ -18,7 +18,7 @@ from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
-from gaitway.world.doors import realised, with_doors
+from gaitway.world.world import realised, with_doors
 
 GATE: dict[str, Any] = {
     "gaitway": 1,

@@ -24,8 +24,9 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance
-from gaitway.world.doors import Door, realised
+from gaitway.world.doors import Door
 from gaitway.world.occupancy import Occupancy
+from gaitway.world.world import realised
 
 
 def drawn(world: World, time: float = 0.0, **options: object) -> tuple[Image.Image, Canvas]:

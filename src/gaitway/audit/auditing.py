@@ -34,8 +34,7 @@ from gaitway.core.errors import GaitwayError
 from gaitway.core.progress import Progress, silent
 from gaitway.motion.limits import joint_limits
 from gaitway.take.model import Take
-from gaitway.world.doors import realised
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _NO_WORLD = "no world given"
 

@@ -30,8 +30,7 @@ from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.skeleton import Skeleton
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.world.doors import realised
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 MOST_KEPT = 1_000
 """Number of collisions that a watch keeps; older ones are only counted."""

@@ -22,9 +22,9 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.prepared import PreparedLibrary, changed_fields
 from gaitway.world.clearance import Components
-from gaitway.world.doors import Door, with_doors
+from gaitway.world.doors import Door
 from gaitway.world.obstacle import Mover
-from gaitway.world.world import World
+from gaitway.world.world import World, with_doors
 
 _MARGIN = 0.08
 """How far discs of movers reach beyond them [m]: so much room a leaf needs around it."""

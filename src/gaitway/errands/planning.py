@@ -43,7 +43,8 @@ from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
-from gaitway.world.doors import Door, with_doors
+from gaitway.world.doors import Door
+from gaitway.world.world import with_doors
 
 if TYPE_CHECKING:
     from gaitway.errands.desk import HandlingDesk  # which loads the planner of limbs, and few scenes need

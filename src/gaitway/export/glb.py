@@ -25,11 +25,10 @@ from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.take.things import ThingTrack, thing_poses, things_of
-from gaitway.world.doors import realised
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _KEY_BYTES = 8
 """Least size of one rotation [bytes]."""

@@ -19,11 +19,10 @@ from gaitway.export.characters import character_motion, frame_spans
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
 from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
-from gaitway.world.doors import realised
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
 _SAVE_EVERY = 32_000_000

@@ -20,8 +20,8 @@ from gaitway.errands.standing_places import StandingPlaces
 from gaitway.live.crowd import LiveCrowd
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.world.doors import Door, realised, with_doors
-from gaitway.world.world import World
+from gaitway.world.doors import Door
+from gaitway.world.world import World, realised, with_doors
 
 _BODY = 0.45
 """Distance from the middle of a body within which a leaf does not begin to move [m]."""

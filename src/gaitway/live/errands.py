@@ -35,9 +35,9 @@ from gaitway.scene.scene import Scene, load_scene
 from gaitway.sitting import standing_place
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.take.model import Take
-from gaitway.world.doors import Door, with_doors
+from gaitway.world.doors import Door
 from gaitway.world.levels.floors import has_levels
-from gaitway.world.world import World
+from gaitway.world.world import World, with_doors
 
 _EXACTLY, _NEAR = 0.25, 0.5
 """Distances from a goal that are near enough, for one who stops in a line and for others [m]."""

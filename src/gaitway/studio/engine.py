@@ -24,7 +24,7 @@ from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import StudioStage
 from gaitway.studio.take_play import TakePlay, collision
 from gaitway.take.model import Take
-from gaitway.world.doors import realised
+from gaitway.world.world import realised
 
 FPS = 30.0
 """Number of ticks per second."""

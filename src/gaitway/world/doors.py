@@ -1,28 +1,22 @@
 """Doors: leaves that slide or swing when they are told to. A world holds the leaf of each as a mover that stands.
 
-When a door moves is not known before a run, so that a take tells how its doors moved (`realised`).
+When a door moves is not known before a run, so that a take tells how its doors moved (`gaitway.world.world.realised`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import shapely
 
-from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.footprint import drawn_geometry
 from gaitway.world.obstacle import WALL, Mover, Obstacle
 from gaitway.world.shapes import Shape
-
-if TYPE_CHECKING:
-    from gaitway.world.world import World
 
 Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]."""
@@ -89,32 +83,3 @@ class Door:
 
     def _covered(self, share: float) -> shapely.Geometry:
         return drawn_geometry(self.shape.placed(self.pose(share)).footprint())
-
-
-def with_doors(world: World, are_open: Mapping[str, bool]) -> World:
-    """Return a world in which doors are obstacles that stand, open or shut by name, and no movers any more."""
-    if not world.doors:
-        return world
-    names = {door.name for door in world.doors}
-    leaves = tuple(door.obstacle(are_open[door.name]) for door in world.doors)
-    movers = tuple(mover for mover in world.movers if mover.name not in names)
-    return replace(world, obstacles=(*world.obstacles, *leaves), movers=movers)
-
-
-@overload
-def realised(world: World, facts: Mapping[str, Any]) -> World: ...
-@overload
-def realised(world: World | None, facts: Mapping[str, Any]) -> World | None: ...
-def realised(world: World | None, facts: Mapping[str, Any]) -> World | None:
-    """Return a world whose doors move as the facts of a take tell; the world itself if they tell of none."""
-    told: Mapping[str, Any] = facts.get("doors") or {}
-    if world is None or not any(mover.name in told for mover in world.movers):
-        return world
-    return replace(world, movers=tuple(_moved(mover, told) for mover in world.movers))
-
-
-def _moved(mover: Mover, told: Mapping[str, Any]) -> Mover:
-    if mover.name not in told:
-        return mover
-    path: FloatArray = np.asarray(told[mover.name]["path"], dtype=np.float64).reshape(-1, 4)
-    return replace(mover, times=path[:, 0], poses=path[:, 1:])

@@ -33,8 +33,7 @@ from gaitway.render.raster.plates import FilmSet, Plate
 from gaitway.render.raster.triangles import paint_parts, solid_part
 from gaitway.take.model import Take
 from gaitway.take.things import thing_poses, things_of
-from gaitway.world.doors import realised
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _TRAIL_RATE = 12.0
 """Rate at which the tracks of roots are sampled [Hz]."""
