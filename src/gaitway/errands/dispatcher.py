@@ -237,7 +237,7 @@ class Dispatcher:
         self.shut.discard(door)
         for doer in self.people.values():
             if doer.waits and doer.door == door:
-                self._wake(doer.name, time + float(doer.rng.uniform(*_REACTION)))
+                self._wake(doer.name, time)
 
     def send(self, name: str, errands: Sequence[Errand], time: float) -> None:
         """Give somebody other errands at a time [s]; those that are not done yet are given up."""
@@ -446,6 +446,7 @@ class Dispatcher:
         while door in self.shut and doer.time < _LONGEST:
             yield Hold(_LONGEST)
         doer.door = ""
+        yield Stand(doer.time + float(doer.rng.uniform(*_REACTION)))
 
     def walk(self, doer: Doer, order: Walk) -> Walking:
         """Walk somewhere, and try again while others are in the way; return how the last try went."""
