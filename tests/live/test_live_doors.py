@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import shapely
 
 from gaitway.audit import audit_take
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LiveError
 from gaitway.errands.dispatcher import DONE
-from gaitway.live.doors import DoorMoved
+from gaitway.errands.doors import Doorkeeper
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.errands import ErrandDone, LiveErrands
 from gaitway.scene import scene_from_dict
+from gaitway.space.prepared import PreparedLibrary
+from gaitway.world.world import World
 
 GATE: dict[str, Any] = {
     "gaitway": 1,
@@ -70,6 +75,44 @@ def test_a_live_door_opens_by_a_rule_and_shuts_by_a_call_on_nobody() -> None:
         begins = [row[2] for row in part.facts["doors"]["gate"]["moves"]]
         later = [row[2] - (run.time - 5.0) for row in take.facts["doors"]["gate"]["moves"]]
         assert begins == pytest.approx(later, abs=0.04)
+
+
+class OneOnTheFloor:
+    """Stands for a crowd of one, who is put anywhere."""
+
+    names = ("ada",)
+
+    def __init__(self) -> None:
+        self.here, self.worlds = (4.0, 5.0), list[World]()
+
+    def positions(self, name: str) -> FloatArray:
+        return np.array([[*self.here, 0.0]])
+
+    def way_ahead(self, name: str) -> tuple[FloatArray, FloatArray]:
+        return self.positions(name), np.zeros(3)
+
+    def set_world(self, world: World) -> None:
+        self.worlds.append(world)
+
+
+def test_a_door_that_shuts_opens_again_for_who_gets_in_its_way() -> None:
+    world = scene_from_dict({**GATE, "doors": [{**GATE["doors"][0], "open": True}]}).world
+    crowd, keeper, told = OneOnTheFloor(), Doorkeeper(world), list[DoorMoved]()
+    doors = LiveDoors(keeper, world, cast(PreparedLibrary, None), cast(LiveCrowd, crowd))
+    keeper.ask("gate", False, 1.0)
+    doors.step(1.0, told.append)
+    assert not told[-1].opens and len(crowd.worlds) == 1  # nobody plans a way through it any more
+    crowd.here = (9.0, 5.0)
+    doors.step(1.5, told.append)
+    assert told[-1].opens and told[-1].until == pytest.approx(2.0)
+    doors.step(4.0, told.append)
+    assert len(told) == 2 and keeper.waiting["gate"][1] == "ada"  # it waits
+    assert len(crowd.worlds) == 2  # and she can get out
+    crowd.here = (12.0, 5.0)
+    doors.step(5.0, told.append)
+    assert not told[-1].opens and told[-1].waited_for == "ada"
+    assert keeper.pose("gate", 10.0) == pytest.approx(keeper.doors["gate"].shut)
+    assert [row[0] for row in doors.facts()["doors"]["gate"]["moves"]] == ["shuts", "opens", "shuts"]
 
 
 def test_a_door_of_no_such_name_is_named() -> None:

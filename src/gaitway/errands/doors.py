@@ -119,6 +119,10 @@ class Doorkeeper:
         """Return whether a door moves at a time [s], or is about to."""
         return bool(self.moves[name]) and time < self.moves[name][-1].ends
 
+    def stands_open(self, name: str, time: float) -> bool:
+        """Return whether a door stands open at a time [s], and does not move."""
+        return not self.moving(name, time) and self._stands(name, True, time)
+
     def mover(self, name: str) -> Mover:
         """Return the leaf of a door as it has moved and will move, as far as that is known."""
         keys = self._keys[name]

@@ -137,11 +137,8 @@ class LiveDoors:
             )  # fmt: skip
 
     def _pass(self, time: float) -> None:
-        """Let the crowd know which doors can be passed: those that stand open, or are asked to shut and still wait."""
-        passable = dict(self.passable)
-        for name, is_open in self.keeper.asked_open.items():
-            if name not in self.keeper.waiting:
-                passable[name] = is_open and not self.keeper.moving(name, time)
+        """Let the crowd know which doors can be passed: those that stand open, also where they are about to shut."""
+        passable = {name: self.keeper.stands_open(name, time) for name in self.keeper.doors}
         if passable != self.passable:
             self.passable = passable
             self.crowd.set_world(with_doors(self.world, passable))
