@@ -28,7 +28,7 @@ from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.data import Layer
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5), (1.1, 0.1), (1.1, -0.3))
 """Time before and after a collision in which the arm may leave its motion [s], and share of the margin, in order. The
@@ -141,7 +141,8 @@ class _Correcting:
     """One correction of a take. This class is **mutable**: its take is replaced after each arm."""
 
     def __init__(self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int) -> None:
-        self.take, self.world, self.options, self.bars, self.seed = take, world, options, bars, seed
+        self.take, self.world, self.options = take, realised(world, take.facts), options
+        self.bars, self.seed = bars, seed
         self.corrections: list[Correction] = []
         self.failed: dict[tuple[str, str, int], str] = {}
         """Why an arm of a character could not be mended at a time [half seconds]."""

@@ -20,6 +20,7 @@ from gaitway.core.warming import expect
 from gaitway.errands.arrivals import arrivals, strangers
 from gaitway.errands.performing import (
     company_rows,
+    door_rows,
     errand_performers,
     errand_rows,
     thing_rows,
@@ -44,6 +45,7 @@ from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, tracks_of
 from gaitway.world.levels.floors import has_levels
+from gaitway.world.world import realised
 
 KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""
@@ -274,7 +276,13 @@ def _busy(
         raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
     scene = replace(scene, characters=tuple(busy.character for busy in found.people), sources=())
     progress("motion", 0, None)
-    facts = {**_facts(scene, crowd, drawn, KEEP), "errands": errand_rows(found), **thing_rows(found)}
+    facts = {
+        **_facts(scene, crowd, drawn, KEEP),
+        "errands": errand_rows(found),
+        **thing_rows(found),
+        **door_rows(found),
+    }
+    scene = replace(scene, world=realised(scene.world, facts))
     if companies := company_rows(found):
         facts["companies"] = companies
     alive = _alive(scene, crowd, upper_body)

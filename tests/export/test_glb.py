@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from gaitway.motion.formats import load_clip
 from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World
+from gaitway.world.doors import Door
 from gaitway.world.lifts import Lift
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
@@ -226,6 +228,27 @@ def test_movers_turn_as_far_as_they_do(tmp_path: Path) -> None:
     moving = tracks(document, "m")["translation"][0]
     places = values(document, blob, moving["output"])
     np.testing.assert_allclose(places[-1], [3.0 * (times[-1] - 1.0) / 4.0, 0.0, 1.0], atol=1e-5)
+
+
+def test_doors_move_as_the_take_tells(tmp_path: Path) -> None:
+    box = Box((0.0, 0.0), (1.0, 0.1), 2.0)
+    gate = Door(
+        name="gate",
+        shape=box,
+        middle=(0, 2),
+        across=0.5 * np.pi,
+        width=1.0,
+        shut=(0, 2, 0),
+        open=(1, 2, 0),
+        seconds=1.0,
+    )
+    told = {"doors": {"gate": {"path": [[0.0, 0, 2, 0], [0.4, 0, 2, 0], [1.4, 1, 2, 0]], "moves": []}}}
+    take = replace(walkers(1, 2.0), facts=told)
+    export_glb(take, tmp_path / "a.glb", World((-5, -5, 5, 5), movers=(gate.mover(),), doors=(gate,)))
+    document, blob = read(tmp_path / "a.glb")
+    moving = tracks(document, "gate")["translation"][0]
+    times, places = values(document, blob, moving["input"])[:, 0], values(document, blob, moving["output"])
+    np.testing.assert_allclose(np.interp([0.2, 0.9, 1.6], times, places[:, 2]), [0.0, 0.5, 1.0], atol=0.02)
 
 
 def take_end(take) -> float:

@@ -24,7 +24,9 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance
+from gaitway.world.doors import Door
 from gaitway.world.occupancy import Occupancy
+from gaitway.world.world import realised
 
 
 def drawn(world: World, time: float = 0.0, **options: object) -> tuple[Image.Image, Canvas]:
@@ -107,6 +109,21 @@ def test_movers_are_where_and_what_they_are_at_a_time():
         picture, canvas = drawn(world, time)
         assert near_color(color_at(picture, canvas, (x, 5.3)), MOVER_COLOR)
         assert near_color(color_at(picture, canvas, (14.7, 5)), MOVER_COLOR if time < 3.0 else kind_color("jump"))
+
+
+def test_a_door_is_drawn_where_it_stands_and_dashed_where_it_moves_to():
+    door = Door(
+        name="gate", shape=Box((0, 0), (2, 0.8), 2.0), middle=(5, 5), across=0.5 * np.pi, width=2.0, shut=(5, 5, 0),
+        open=(9, 5, 0), seconds=1.0,
+    )  # fmt: skip
+    world = World((0, 0, 20, 10), movers=(door.mover(),), doors=(door,))
+    picture, canvas = drawn(world)
+    assert near_color(color_at(picture, canvas, (5.5, 5)), MOVER_COLOR)
+    assert not near_color(color_at(picture, canvas, (9, 5)), MOVER_COLOR)
+    rim = [sum(color_at(picture, canvas, (x, 5.4))) for x in np.linspace(8.1, 9.9, 60)]
+    assert min(rim) < 500 and max(rim) > 700  # dashes
+    moved, canvas = drawn(realised(world, {"doors": {"gate": {"path": [[0, 5, 5, 0], [1, 9, 5, 0]]}}}), 3.0)
+    assert near_color(color_at(moved, canvas, (9.5, 5)), MOVER_COLOR)
 
 
 def test_hills_are_shaded_and_contoured():

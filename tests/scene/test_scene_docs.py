@@ -11,6 +11,7 @@ from gaitway.behavior.options import BehaviorOptions
 from gaitway.crowd.plan_options import ThrongOptions
 from gaitway.scene import scene_from_dict
 from gaitway.scene.area_models import AreaItem, CircleItem, GroundAreaItem
+from gaitway.scene.door_model import DoorItem
 from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem, SeatItem, WaitItem
 from gaitway.scene.fields import SceneItem
 from gaitway.scene.lift_model import LiftItem
@@ -48,6 +49,7 @@ MODELS: list[type[SceneItem]] = [
         RampItem,
         MoverItem,
         PhaseItem,
+        DoorItem,
         LiftItem,
         TerrainItem,
         HillsItem,

@@ -17,6 +17,14 @@ from schema_walk import valid
 SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
+    "a door among floors",
+    "a door outside",
+    "a door that does not move",
+    "a door that opens and closes at once",
+    "a rule for a door that is not there",
+    "a rule for a door where none is",
+    "people wait for a door as for a train",
+    "two doors of one name",
     "wait for a mover that is not there",
     "thing of an errand that there is not",
     "thing without a grasp",

@@ -315,3 +315,14 @@ def test_who_sits_is_not_driven_and_gets_up_when_sent() -> None:
 def test_the_whole_place_of_errands_is_in_view() -> None:
     low, high = seen(scene_from_dict({**SHOP, "obstacles": []}))
     assert low.max() <= 0.2 and high[0] >= 12.0 and high[1] >= 8.2  # from the door to the corner and the till
+
+
+def test_doors_are_where_they_have_moved_to() -> None:
+    gate = {"name": "gate", "center": [7, 3], "size": [1.2, 0.1], "slide": [1.2, 0], "seconds": 1.0}
+    rules = [{"event": "bell", "at": 0.5, "open": ["gate"]}]
+    scene = scene_from_dict({**SHOP, "doors": [gate], "sources": [], "rules": rules})
+    engine = StudioEngine(scene)
+    assert engine.frame().movers[0].tolist() == [7.0, 3.0, 0.0]
+    np.testing.assert_allclose(played(engine, 1.0).movers[0, 0], 7.6, atol=0.1)
+    np.testing.assert_allclose(played(engine, 1.0).movers[0], [8.2, 3.0, 0.0], atol=1e-6)
+    engine.close()

@@ -34,7 +34,7 @@ from gaitway.core.errors import GaitwayError
 from gaitway.core.progress import Progress, silent
 from gaitway.motion.limits import joint_limits
 from gaitway.take.model import Take
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _NO_WORLD = "no world given"
 
@@ -105,6 +105,7 @@ class _AuditRun:
     """One audit, with all that its checks share."""
 
     def __init__(self, take: Take, world: World | None, bars: AuditBars, progress: Progress) -> None:
+        world = realised(world, take.facts)
         self.take, self.world, self.bars, self.progress = take, world, bars, progress
         self.bodies = bodies_of(take)
         self.groups = groups_of(world) if world is not None else ()

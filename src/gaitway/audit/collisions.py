@@ -30,7 +30,7 @@ from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.skeleton import Skeleton
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 MOST_KEPT = 1_000
 """Number of collisions that a watch keeps; older ones are only counted."""
@@ -55,7 +55,7 @@ def find_collisions(
         progress: called after each character and each part of the crowd.
     """
     bodies, disc = bodies_of(take), take.facts.get("collision", "body") == "disc"
-    search = partial(_alone, take, world, bars, bodies, disc)
+    search = partial(_alone, take, realised(world, take.facts), bars, bodies, disc)
     found: list[Finding] = []
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
         for done, part in enumerate(pool.map(search, range(len(take.names)))):

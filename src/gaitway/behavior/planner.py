@@ -58,7 +58,7 @@ def prepared_search(prepared: PreparedLibrary, heuristics: Collection[str] = HEU
         )
         estimates = prepared.part(("estimates", tuple(heuristics)), lambda: Heuristics.of(
             prepared.table, searcher.costs, prepared.fields, prepared.discs, heuristics
-        ))  # fmt: skip
+        ), placed=True)  # fmt: skip
         return PreparedSearch(searcher, estimates, ClipChoice(searcher))
 
     return prepared.part(("A*", tuple(heuristics)), make, paced=True)

@@ -97,13 +97,13 @@ class DeformPlanner:
     @staticmethod
     def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap]:
         world = prepared.fields.world
-        place = prepared.part("squeeze place", lambda: SqueezePlace(world))
+        place = prepared.part("squeeze place", lambda: SqueezePlace(world), placed=True)
         fragments = prepared.part("fragments", lambda: Fragments.of(prepared), paced=True)
 
         def routes() -> RouteMap:
             return RouteMap.of(WorldFields.of(world), _THIN, _CELL, hopeful=True)
 
-        return fragments, place, prepared.part("thin routes", routes)
+        return fragments, place, prepared.part("thin routes", routes, placed=True)
 
 
 class _DeformRun:

@@ -73,6 +73,8 @@ _STOOL = 0.16
 """Distance from the front edge of a seat at which people of usual size stand before they sit down [m]."""
 _SEATS = 4
 """Most free seats that somebody tries one after another."""
+_NEAR_DOOR = 0.6
+"""Distance within which somebody is where to wait before a door [m]."""
 _ROOM = 0.15
 """How far before that place people can stand with as much room as usual [m]."""
 
@@ -125,6 +127,8 @@ class Doer:
     """What the person is doing now, and since when [s]."""
     errand: Errand | None = None
     """The errand that the person is doing now."""
+    door: str = ""
+    """The door that the person waits for, by name; empty if for none."""
     todo: list[Errand] = field(default_factory=list)
     """What comes after it; a `Choose` is not decided yet, and a `Repeat` stands for the times that are left."""
 
@@ -179,6 +183,10 @@ class Dispatcher:
         """Who is to be asked for an order again, and when [s]; whoever moves people takes them out."""
         self.over: list[tuple[str, Span]] = []
         """Errands that are over, and whose they were; whoever tells of them takes them out."""
+        self.shut: set[str] = set()
+        """Doors that are shut, by name."""
+        self.door_place: Callable[[str, str], Pose | None] = lambda name, door: None
+        """Where somebody waits before a door that is shut, both by name; None for right here."""
         self.desk: HandlingDesk | None = None
         """Where things are and how they are handled; None where nobody can."""
         self._lines: dict[str, QueueLine] = {}
@@ -222,6 +230,13 @@ class Dispatcher:
         self.events.setdefault(event, time)
         for doer in self.people.values():
             if doer.waits:
+                self._wake(doer.name, time)
+
+    def open_door(self, door: str, time: float) -> None:
+        """Note that a door opens; who waits for it tries again."""
+        self.shut.discard(door)
+        for doer in self.people.values():
+            if doer.waits and doer.door == door:
                 self._wake(doer.name, time)
 
     def send(self, name: str, errands: Sequence[Errand], time: float) -> None:
@@ -273,6 +288,7 @@ class Dispatcher:
         for here in self._met.values():
             here.discard(doer.name)
         doer.doing, doer.current, doer.errand, doer.waits = None, None, None, False
+        doer.door = ""
 
     def again(self, name: str) -> None:
         """Let somebody begin the errands anew who could not carry out the first order."""
@@ -409,11 +425,28 @@ class Dispatcher:
                         self.standing.taken[doer.name] = outcome.pose[:2]
                     return outcome
             self.standing.taken[doer.name] = outcome.pose[:2]
+            if outcome.shut and not outcome.hopeless:
+                yield from self._wait_before(doer, outcome.shut)
+                tries = [*waits]
+                continue
             tries = tries[-1:] if outcome.barred and len(tries) > 1 else tries
             if not tries or outcome.hopeless:
                 return outcome
             yield Stand(doer.time + tries.pop(0) * doer.rng.uniform(0.8, 1.2))
         raise AssertionError("count never ends")
+
+    def _wait_before(self, doer: Doer, door: str) -> Doing:
+        """Go near a door that is shut and wait there until it opens."""
+        place = self.door_place(doer.name, door)
+        if door in self.shut and place is not None and math.dist(place[:2], doer.pose[:2]) > _NEAR_DOOR:
+            self.standing.taken[doer.name] = place[:2]
+            outcome = yield Walk(place[:2], place[2], exact=True)
+            self.standing.taken[doer.name] = outcome.pose[:2]
+        doer.door = door
+        while door in self.shut and doer.time < _LONGEST:
+            yield Hold(_LONGEST)
+        doer.door = ""
+        yield Stand(doer.time + float(doer.rng.uniform(*_REACTION)))
 
     def walk(self, doer: Doer, order: Walk) -> Walking:
         """Walk somewhere, and try again while others are in the way; return how the last try went."""

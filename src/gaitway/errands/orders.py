@@ -86,5 +86,7 @@ class Outcome:
     """Why it could not be carried out; empty if it was."""
     hopeless: bool = False
     """Whether trying again is of no use: nobody else is in the way."""
+    shut: str = ""
+    """The door that would have to open first, by name; empty if none is in the way."""
     barred: bool = False
     """Whether it was not people who were in the way, so that trying again soon is of no use."""

@@ -46,6 +46,11 @@ def thing_rows(found: ErrandPlan) -> dict[str, Any]:
     return {} if found.desk is None else found.desk.facts()
 
 
+def door_rows(found: ErrandPlan) -> dict[str, Any]:
+    """Return how doors moved, as facts of a take; nothing without doors."""
+    return {} if found.keeper is None else {"doors": found.keeper.facts()}
+
+
 def with_arms_that_carry(take: Take, found: ErrandPlan) -> Take:
     """Return a take in which whoever has a thing carries it."""
     if found.desk is None:

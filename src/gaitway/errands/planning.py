@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
@@ -25,9 +26,10 @@ from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, company_speeds, places_beside
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
+from gaitway.errands.doors import Doorkeeper, PlacedLibraries, barring_door, free_from, place_before, spans_within
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
-from gaitway.errands.running import TICK, ErrandRun
+from gaitway.errands.running import REACTS, TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
@@ -41,6 +43,8 @@ from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
+from gaitway.world.doors import Door
+from gaitway.world.world import with_doors
 
 if TYPE_CHECKING:
     from gaitway.errands.desk import HandlingDesk  # which loads the planner of limbs, and few scenes need
@@ -73,6 +77,9 @@ _BESIDE = 3.0
 _TOGETHER, _GATE = 3.0, 0.1
 """Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
 at which there is room to walk beside somebody [m]."""
+_IN_DOORWAY, _TOO_LATE = 1.0, 2.2
+"""Distances from a door that is about to shut within which it does not bar the way of somebody who stands, and within
+which nobody who walks turns back [m]: to stop and wait before it takes that much."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -126,6 +133,8 @@ class Busy:
     """Whether the person has just got up or handled a thing, and stands right before a seat or a table."""
     searched: list[SearchResult] = field(default_factory=list)
     """All searches for walks of this person."""
+    order: Walk | None = None
+    """The walk that was last ordered; None if something else was."""
 
     @property
     def name(self) -> str:
@@ -161,6 +170,8 @@ class ErrandPlan:
     """All searches."""
     desk: HandlingDesk | None = None
     """What became of things; None without any."""
+    keeper: Doorkeeper | None = None
+    """How doors moved; None without any."""
 
 
 def plan_errands(
@@ -197,8 +208,9 @@ class _PlannedRun(ErrandRun):
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
         self.progress, self.shift = progress, shift
+        world = scene.world if self.keeper is None else with_doors(scene.world, self.keeper.asked_open)
         context, people = (
-            planning_context(scene.world, libraries),
+            planning_context(world, libraries),
             [*scene.characters, *strangers(self.coming.values())],
         )
         if planners is None:
@@ -222,9 +234,16 @@ class _PlannedRun(ErrandRun):
         self.people: dict[str, Busy] = {}
         self.refused: dict[str, SearchResult] = {}
         movers = Traffic(fields.kinds, terrain=scene.world.terrain)
+        self.placed = None if self.keeper is None else PlacedLibraries(scene.world, self.keeper.asked_open)
+        """Libraries by which doors are open; None without any."""
+        self._leaves: dict[str, int] = {}
+        """Owners of the leaves of doors in traffic, by the name of the door."""
         for mover in scene.world.movers:
             movers.add_mover(mover)
-            self.traffic.add_mover(mover)
+            self._leaves[mover.name] = self.traffic.add_mover(mover)
+        if self.keeper is not None:
+            self.dispatcher.shut |= {door.name for door in self.keeper.shut}
+            self.dispatcher.door_place = self._door_place
         self._put_in(movers)
         self._engaged: dict[str, float] = {}
         """Until when somebody is engaged by another one's errand [s]."""
@@ -281,26 +300,33 @@ class _PlannedRun(ErrandRun):
 
     def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
         """Let somebody break off a walk before one of its steps and walk elsewhere; return whether that is possible."""
-        name, plan = busy.name, walk.plan
+        step = walk.plan.steps[number]
+        order = self.dispatcher.next(busy.name, Outcome(step.time, step.pose))
+        outcome = self._broken_off(busy, walk, number, order) if isinstance(order, Walk) else None
+        if outcome is None:
+            self.dispatcher.again(busy.name)
+            return False
+        self.finish(busy.name, outcome)
+        return True
+
+    def _broken_off(self, busy: Busy, walk: PlannedWalk, number: int, order: Walk) -> Outcome | None:
+        """Let somebody break off a walk before one of its steps and carry out another one; None if that cannot be."""
+        plan = walk.plan
         step, saved, before = plan.steps[number], self.traffic.held(busy.owner), (busy.pose, busy.after)
         tail = self.traffic.cut(busy.owner, step.time)
-        order = self.dispatcher.next(name, Outcome(step.time, step.pose))
-        if isinstance(order, Walk):
-            busy.pose, busy.after = step.pose, plan.steps[number - 1].behavior
-            outcome = self._walk(busy, order, step.time, on_the_way=True)
-            if not outcome.reason:
-                done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
-                busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
-                for swept in tail:
-                    self.traffic.add_swept(busy.owner, swept)
-                self.finish(name, outcome)
-                return True
+        busy.pose, busy.after = step.pose, plan.steps[number - 1].behavior
+        outcome = self._walk(busy, order, step.time, on_the_way=True)
+        if not outcome.reason:
+            done = replace(plan, steps=plan.steps[:number], end_pose=step.pose, end_time=step.time)
+            busy.walks[-2:-1] = [PlannedWalk(done, walk.clips, exact=False)]
+            for swept in tail:
+                self.traffic.add_swept(busy.owner, swept)
+            return outcome
         busy.pose, busy.after = before
         self.traffic.remove(busy.owner)
         for swept in saved:
             self.traffic.add_swept(busy.owner, swept)
-        self.dispatcher.again(name)
-        return False
+        return None
 
     def _shifted(self, place: Place) -> tuple[float, float]:
         return (0.0, 0.0) if self.shift is None else self.shift(place.point, place.floor, place.height)
@@ -324,10 +350,12 @@ class _PlannedRun(ErrandRun):
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
             case Finished():
                 pass
+        if self.keeper is not None and self.keeper.waiting:
+            self.move_doors(time)  # somebody may have left a doorway
 
     def come_in(self, arrival: Arrival, time: float) -> bool:
         """Let somebody come out of a source where nobody stands or will come; return whether there is room."""
-        name, prepared, shift = arrival.name, self.prepared[arrival.name], self._source_shift(arrival)
+        name, prepared, shift = arrival.name, self._prepared(arrival.name), self._source_shift(arrival)
         points = drawn_points(arrival.source.area, 48, self.drawn()) + shift
         first = self.people.get(arrival.companions[0]) if arrival.companions else None
         if first is not None:
@@ -358,6 +386,10 @@ class _PlannedRun(ErrandRun):
             time: when it begins [s].
             on_the_way: whether the person is walking already, so that traffic keeps what is before.
         """
+        if self.keeper is not None:
+            busy.order, busy.prepared = order, self._prepared(busy.name, busy.pose)
+            if (shut := self._barred(busy, order, busy.pose, time)) is not None:
+                return shut
         member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
@@ -457,6 +489,96 @@ class _PlannedRun(ErrandRun):
         else:
             return result
         return self.one.search(member, self.traffic, self.one.query(member), effort)
+
+    def _prepared(self, name: str, pose: Pose | None = None) -> PreparedLibrary:
+        """Return the library of somebody for the doors as they are; who is in a doorway gets out before it shuts."""
+        base = self.prepared[name]
+        if self.keeper is None or self.placed is None:
+            return base
+        are_open = dict(self.keeper.asked_open)
+        for door in self.keeper.shut:
+            if pose is not None and door.name in self.keeper.waiting and _near_doorway(door, pose, _IN_DOORWAY):
+                are_open[door.name] = True
+        return self.placed.prepared(base, are_open)
+
+    def _barred(self, busy: Busy, order: Walk, pose: Pose, time: float) -> Outcome | None:
+        """Return what comes of a walk from a pose that no way leads to before a door opens; None if none is shut."""
+        shut = [] if self.keeper is None else self.keeper.shut
+        parts, near = busy.prepared.fields.parts, busy.character.plan.tolerance
+        hopeful = [door for door in shut if self.may_open(door.name)]
+        if (door := barring_door(parts, hopeful, pose[:2], order.goal, near)) is not None:
+            return Outcome(time, pose, f"door '{door.name}' is shut", shut=door.name)
+        if (door := barring_door(parts, shut, pose[:2], order.goal, near)) is None:
+            return None
+        reason = f"door '{door.name}' is shut and nothing opens it"
+        return Outcome(time, pose, reason, hopeless=True, shut=door.name)
+
+    def _door_place(self, name: str, door: str, pose: Pose | None = None) -> Pose | None:
+        """Return where somebody waits before a door that is shut, for who is at a pose; None if there is no room."""
+        if self.keeper is None:
+            return None
+        busy, parts = self.people[name], self._prepared(name).fields.parts
+        here = busy.pose if pose is None else pose
+        return place_before(parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here)
+
+    def doors_asked(self) -> None:
+        """Let everybody stand clear of doors as they were asked to be."""
+        self.dispatcher.standing.clearance = self._prepared(next(iter(self.prepared))).fields.clearance
+
+    def move_doors(self, time: float) -> None:
+        """Move the doors that wait from when on nobody is in the way; who would walk into one is planned anew."""
+        keeper = self.keeper
+        if keeper is None:
+            return
+        for name in list(keeper.waiting):
+            area = keeper.needed(name)
+            if not keeper.asked_open[name] and keeper.waiting[name] == (time, ""):
+                self._turn_back(keeper.doors[name], area, time)
+            held = {
+                busy.name: partial(self.traffic.held, busy.owner)
+                for busy in self.people.values()
+                if busy.leaves is None or busy.leaves > time
+            }
+            begins, who = free_from(held, area, time)
+            if who:
+                keeper.wait_for(name, who)
+            if math.isfinite(begins):
+                keeper.begin(name, begins)
+                self.traffic.replace_mover(self._leaves[name], keeper.mover(name))
+
+    def _turn_back(self, door: Door, area: shapely.Geometry, time: float) -> None:
+        """Let everybody break off walks who would come into a doorway after a time [s], if that can still be."""
+        for busy in [one for one in self.people.values() if one.order is not None and not one.stands(time)]:
+            within = spans_within(self.traffic.held(busy.owner), area, time)
+            walk, order = busy.walks[-1], busy.order
+            if not within or walk.sits is not None or order is None:
+                continue
+            reacts = time + float(self.dispatcher.people[busy.name].rng.uniform(*REACTS))
+            steps = walk.plan.steps
+            later = [k for k in range(1, len(steps)) if reacts <= steps[k].time < within[0][0]]
+            later = [k for k in later if not _near_doorway(door, steps[k].pose, _TOO_LATE)]
+            any(self._turned_back(busy, walk, number, order) for number in later[:_TURNS])
+
+    def _turned_back(self, busy: Busy, walk: PlannedWalk, number: int, order: Walk) -> bool:
+        """Let somebody break off a walk before one of its steps and go another way, or wait before the door."""
+        step = walk.plan.steps[number]
+        busy.prepared = self._prepared(busy.name, step.pose)
+        barred, instead = self._barred(busy, order, step.pose, step.time), order
+        if barred is not None:
+            place = self._door_place(busy.name, barred.shut, step.pose)
+            if place is None:
+                return False
+            instead = Walk(place[:2], exact=True)
+        outcome = self._broken_off(busy, walk, number, instead)
+        if outcome is None:
+            busy.order = order
+            return False
+        if barred is not None:
+            self.dispatcher.standing.taken[busy.name] = outcome.pose[:2]
+        self.forget(busy.name)
+        came = outcome if barred is None else replace(barred, time=outcome.time, pose=outcome.pose)
+        self.finish(busy.name, came)
+        return True
 
     def _seat(self, seat: SeatPlace) -> Seat:
         x, y, yaw = seat.pose
@@ -581,11 +703,14 @@ class _PlannedRun(ErrandRun):
             current = self.dispatcher.people[busy.name].current
             if current is not None:
                 going = NOT_DONE if self.scene.end is None else GOING_ON
-                busy.spans.append(Span(*current, end, going, "not done when the run ends"))
+                door = self.dispatcher.people[busy.name].door
+                why = "not done when the run ends" if not door else f"waits for door '{door}', which stays shut"
+                busy.spans.append(Span(*current, end, going, why))
         if self.desk is not None:
             self.desk.close()
         return ErrandPlan(
             desk=self.desk,
+            keeper=self.keeper,
             people=people,
             refused=self.refused,
             results={busy.name: _fared(busy) for busy in people} | self.refused,
@@ -610,6 +735,11 @@ def _fared(busy: Busy) -> SearchResult:
         sum(one.seconds for one in tried), busy.pose, reason=reason,
         found_by=next((one.found_by for one in reversed(tried) if one.found), ""),
     )  # fmt: skip
+
+
+def _near_doorway(door: Door, pose: Pose, near: float) -> bool:
+    """Return whether somebody is so near to the floor that the leaf of a door sweeps [m]."""
+    return float(shapely.distance(door.sweep, shapely.Point(pose[:2]))) < near
 
 
 def _gait(library: Library) -> str | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gaitway.errands.arrivals import Arrival, arrivals
 from gaitway.errands.dispatcher import Dispatcher
+from gaitway.errands.doors import Doorkeeper
 from gaitway.errands.orders import Order, Outcome, Pose
 from gaitway.scene.characters import Character
 from gaitway.scene.errands import Errand, Go, Place, Rule, target_of
@@ -25,7 +26,7 @@ TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
 LONGEST = 7200.0
 """Time at which a run ends that does not end by itself [s]: two hours."""
-_REACTS = (0.3, 1.2)
+REACTS = (0.3, 1.2)
 """Time that people need to notice that they are sent elsewhere [s]."""
 _LATER = 0.5
 """Time after which somebody tries again to come in where a source has no room [s]."""
@@ -56,6 +57,8 @@ class ErrandRun(ABC):
         self._sent: list[Rule] = []
         self._opened: dict[str, float] = {}
         self._awaited: set[str] = set()
+        self.keeper = Doorkeeper(scene.world) if scene.world.doors else None
+        """What doors do; None without any."""
         self.open_sources(0.0)
         for number, rule in enumerate(scene.rules):
             if rule.at is not None:
@@ -85,6 +88,14 @@ class ErrandRun(ABC):
     @abstractmethod
     def redirect(self, name: str, errands: tuple[Errand, ...], time: float, reacts: float) -> None:
         """Send somebody on other errands at a time, who notices it a little later [s]."""
+
+    @abstractmethod
+    def doors_asked(self) -> None:
+        """Let everybody know of doors that were asked to be open or shut."""
+
+    @abstractmethod
+    def move_doors(self, time: float) -> None:
+        """Move the doors that wait, where nobody is in the way."""
 
     def go_on(self, until: float) -> None:
         """Ask everybody for orders whose turn comes until a time [s]."""
@@ -160,6 +171,27 @@ class ErrandRun(ABC):
         """Return a random generator that is another one each time."""
         return np.random.default_rng([self.seed, next(self._number)])
 
+    def may_open(self, door: str) -> bool:
+        """Return whether a door is open, or something may still open it."""
+        later = (rule for number, rule in enumerate(self.scene.rules) if number not in self._happened)
+        return door not in self.dispatcher.shut or any(door in rule.opens for rule in later)
+
+    def _ask_doors(self, rule: Rule, time: float) -> None:
+        """Ask the doors of a rule to open and to shut; `move_doors` moves them."""
+        for name, to_open in (*((door, True) for door in rule.opens), *((door, False) for door in rule.closes)):
+            self.ask_door(name, to_open, time)
+
+    def ask_door(self, name: str, to_open: bool, time: float) -> None:
+        """Ask a door to open or to shut; who waits for it tries again."""
+        if self.keeper is None or not self.keeper.ask(name, to_open, time):
+            return
+        if to_open:
+            self.dispatcher.open_door(name, time)
+        else:
+            self.dispatcher.shut.add(name)
+        self._wake()
+        self.doors_asked()
+
     def _push_rule(self, time: float, number: int) -> None:
         heapq.heappush(self._heap, (time, next(self._number), _RULE, number))
 
@@ -194,6 +226,7 @@ class ErrandRun(ABC):
             return
         self._happened.add(number)
         self.dispatcher.happen(rule.event, time)
+        self._ask_doors(rule, time)
         self._wake()
         for later, other in enumerate(self.scene.rules):
             if other.after == rule.event:
@@ -201,9 +234,11 @@ class ErrandRun(ABC):
         if rule.errands:
             self._sent.append(rule)
             for name in [one for one in self.present() if _concerns(rule, one)]:
-                reacts = time + float(self.dispatcher.people[name].rng.uniform(*_REACTS))
+                reacts = time + float(self.dispatcher.people[name].rng.uniform(*REACTS))
                 self.redirect(name, rule.errands, time, reacts)
                 self._wake()
+        if self.keeper is not None and self.keeper.waiting:
+            self.move_doors(time)
 
 
 def _concerns(rule: Rule, name: str) -> bool:

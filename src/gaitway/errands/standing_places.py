@@ -48,7 +48,7 @@ class StandingPlaces:
             points = np.asarray(point) + ring * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
             points = points[self.free(points, who, radius)]
             if seen and ring > 0.0:
-                points = points[[self._in_sight(point, other) for other in points]]
+                points = points[[self.in_sight(point, other) for other in points]]
             if len(points):
                 away = np.round(np.hypot(*(points - here).T), 6)
                 x, y = points[int(np.argmin(away))].tolist()
@@ -86,7 +86,7 @@ class StandingPlaces:
         gaps = points[:, None, :] - others[None, :, :]
         return np.asarray(np.hypot(gaps[..., 0], gaps[..., 1]).min(axis=1))
 
-    def _in_sight(self, a: tuple[float, float], b: FloatArray) -> bool:
+    def in_sight(self, a: tuple[float, float], b: FloatArray) -> bool:
         """Return whether no obstacle lies on the straight line between two points."""
         count = max(2, math.ceil(math.dist(a, b) / _SIGHT) + 1)
         line = np.linspace(np.asarray(a), b, count)

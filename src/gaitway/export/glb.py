@@ -28,7 +28,7 @@ from gaitway.take.things import ThingTrack, thing_poses, things_of
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _KEY_BYTES = 8
 """Least size of one rotation [bytes]."""
@@ -76,7 +76,7 @@ def export_glb(
     for character in range(len(take)):
         writer.add_character(character, int(first[character]), int(last[character]))
         progress(path.name, character + 1, len(take))
-    writer.save(path, world)
+    writer.save(path, realised(world, take.facts))
 
 
 class _Writer:

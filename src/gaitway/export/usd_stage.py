@@ -22,7 +22,7 @@ from gaitway.take.model import Take
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
 _SAVE_EVERY = 32_000_000
@@ -42,7 +42,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
         binary = Path(folder) / f"{Tf.MakeValidIdentifier(path.stem)}.usdc"
         try:
             layer = Sdf.Layer.CreateNew(str(binary))
-            _write(layer, take, world, fps, path.name, progress)
+            _write(layer, take, realised(world, take.facts), fps, path.name, progress)
             done = form != ".usda" or layer.Export(str(temporary))
             del layer  # closes the file, which some systems do not rename or read before
             if form == ".usdz":

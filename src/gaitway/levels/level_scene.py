@@ -83,7 +83,7 @@ class LevelScene:
         context, out = planning_context(self.flat.world, self.libraries), []
         for character, flat in zip(self.scene.characters, self.flat.characters, strict=True):
             prepared, known = context.prepared(flat), self.made[character.library]
-            routes = prepared.part("level routes", partial(LevelRoutes, prepared, known.links))
+            routes = prepared.part("level routes", partial(LevelRoutes, prepared, known.links), placed=True)
             if routes.route(flat.start[:2], flat.goal, flat.plan.tolerance) is None:
                 out.append(Unreachable(character, why=lacking(self.floors, flat.start, flat.goal, known)))
         return out

@@ -100,7 +100,7 @@ class LevelPlanner:
         prepared, query = request.prepared, request.query
         if not links:
             return self._explained(request, self.inner.find(request))
-        routes = prepared.part("level routes", lambda: LevelRoutes(prepared, links))
+        routes = prepared.part("level routes", lambda: LevelRoutes(prepared, links), placed=True)
         closed: set[int] = set()
         failed: _Leg | None = None
         for _ in range(_OTHER_WAYS):

@@ -34,7 +34,7 @@ from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing.saving import LiveState, read_state, write_state
-from gaitway.live.record import MINUTES, LiveRecord
+from gaitway.live.record import MINUTES, LiveRecord, TakeFacts
 from gaitway.live.roster import Roster, Who
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
@@ -574,8 +574,8 @@ class LiveCrowd:
 
     # what stays
 
-    def take(self, seconds: float | None = None, *, fps: float = 30.0) -> Take:
-        """Return what was played in the last seconds as a take; None for all that is recorded.
+    def take(self, seconds: float | None = None, *, fps: float = 30.0, facts: TakeFacts | None = None) -> Take:
+        """Return what was played in the last seconds as a take; None for all that is recorded, see `LiveRecord.take`.
 
         Raises:
             TakeError: if nothing was played.
@@ -584,7 +584,7 @@ class LiveCrowd:
         self._started()
         if self._record is None:
             raise LiveError("nothing is recorded; make the crowd with record_minutes above 0")
-        return self._record.take(seconds, fps)
+        return self._record.take(seconds, fps, facts)
 
     def state(self) -> LiveState:
         """Return the state of the crowd as plain values and arrays; see `save`."""

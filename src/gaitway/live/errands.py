@@ -6,7 +6,7 @@ The same dispatcher as in plans says who does what next (`gaitway.errands`); the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,6 @@ from typing import Self
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
@@ -25,6 +24,7 @@ from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
+from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.events import Arrived, LiveEvent, Stuck
 from gaitway.live.libraries import neutral
 from gaitway.live.options import LiveOptions
@@ -33,8 +33,11 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.sitting import standing_place
-from gaitway.space.prepared import planning_context
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.take.model import Take
+from gaitway.world.doors import Door
 from gaitway.world.levels.floors import has_levels
+from gaitway.world.world import World, with_doors
 
 _EXACTLY, _NEAR = 0.25, 0.5
 """Distances from a goal that are near enough, for one who stops in a line and for others [m]."""
@@ -92,15 +95,23 @@ class LiveErrands(ErrandRun):
         if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
         self._bodies: dict[LibraryRef, Library] = {}
-        self.dispatcher = Dispatcher(self._clearance(), seed, before_seat=self._before_seat, next_stop=self._next_stop)
-        self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=seed, options=options)
+        base = self._prepared()
+        self.dispatcher = Dispatcher(
+            base.fields.clearance, seed, before_seat=self._before_seat, next_stop=self._next_stop
+        )
+        self.crowd = LiveCrowd(self._place(), plan=scene.plan, seed=seed, options=options)
+        self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, base, self.crowd)
+        """The doors; None without any."""
+        if self.keeper is not None:
+            self.dispatcher.shut |= {door.name for door in self.keeper.shut}
+            self.dispatcher.door_place = self._door_place
         self.refused: dict[str, str] = {}
         """Who could not come in, by name, and why."""
         self._libraries: dict[LibraryRef, str] = {}
         self._add_libraries()
         self._walks: dict[str, Walk] = {}
         self._through: set[str] = set()
-        self._events: list[LiveEvent | ErrandDone] = []
+        self._events: list[LiveEvent | ErrandDone | DoorMoved] = []
         self._characters: dict[str, Character] = {}
         self._sitters: dict[str, Sitter] = {}
         self._tries: dict[str, tuple[SitDown, float, float]] = {}
@@ -153,11 +164,13 @@ class LiveErrands(ErrandRun):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
         self.go_on(min(self.time, self.end))
+        if self.keeper is not None:
+            self.move_doors(self.time)
         self._tell()
         self.crowd.step(dt)
 
-    def events(self) -> tuple[LiveEvent | ErrandDone, ...]:
-        """Return what has happened since this was last called, errands that are over included, and forget it."""
+    def events(self) -> tuple[LiveEvent | ErrandDone | DoorMoved, ...]:
+        """Return what has happened since this was last called, with errands and doors, and forget it."""
         out, self._events = tuple(self._events), []
         return out
 
@@ -179,6 +192,34 @@ class LiveErrands(ErrandRun):
         for rule in self.scene.rules:
             if rule.event == event:
                 self.happen(rule, self.time)
+                self._ask_doors(rule, self.time)  # doors move each time, all else happens once
+
+    def open_door(self, name: str) -> None:
+        """Ask a door to open now.
+
+        Raises:
+            LiveError: if the scene has no such door.
+        """
+        self._check_door(name)
+        self.ask_door(name, True, self.time)
+
+    def close_door(self, name: str) -> None:
+        """Ask a door to shut now; it waits until nobody is in the doorway.
+
+        Raises:
+            LiveError: if the scene has no such door.
+        """
+        self._check_door(name)
+        self.ask_door(name, False, self.time)
+
+    @property
+    def world(self) -> World:
+        """The world with its doors as they have moved so far, for pictures; `World.at` tells where they are."""
+        return self.scene.world if self.doors is None else self.doors.now()
+
+    def take(self, seconds: float | None = None, *, fps: float = 30.0) -> Take:
+        """Return what was played in the last seconds as a take that knows how doors moved; see `LiveCrowd.take`."""
+        return self.crowd.take(seconds, fps=fps, facts=None if self.doors is None else self.doors.facts)
 
     def change(self, scene: Scene) -> None:
         """Go on in a scene that was edited: other obstacles, places, sources and characters, with the same rules.
@@ -192,10 +233,16 @@ class LiveErrands(ErrandRun):
         before, now = self.scene, self.time
         if has_levels(scene.world) or [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
             raise LiveError("a scene with several floors, or with other rules, is another one; begin anew")
+        if [_known(door) for door in scene.world.doors] != [_known(door) for door in before.world.doors]:
+            raise LiveError("a scene with other doors is another one; begin anew")
         self.scene = scene
         if scene.world is not before.world:
-            self.crowd.set_world(scene.world)
-            self.dispatcher.standing.clearance = self._clearance()
+            base = self._prepared()
+            self.dispatcher.standing.clearance = base.fields.clearance
+            if self.doors is None:
+                self.crowd.set_world(scene.world)
+            else:
+                self.doors = self.doors.moved_to(scene.world, base)
         self.open_sources(now)
         self._add_libraries()
         known, wanted = {c.name for c in before.characters}, {c.name for c in scene.characters}
@@ -278,6 +325,8 @@ class LiveErrands(ErrandRun):
         match order:
             case Walk(goal) if not order.leaving and math.dist(goal, here[:2]) < _EXACTLY:
                 self.finish(name, Outcome(time, here))
+            case Walk(goal) if (door := self._barring(name, order)) is not None:
+                self.finish(name, Outcome(time, here, f"door '{door}' is shut", shut=door))
             case Walk(goal):
                 self._walks[name] = order
                 goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
@@ -439,9 +488,52 @@ class LiveErrands(ErrandRun):
             if ref not in self._libraries:
                 self._libraries[ref] = self.crowd.add_library(ref)
 
-    def _clearance(self) -> Callable[[FloatArray], FloatArray]:
-        """Return what tells the distance of points to the nearest obstacle."""
-        return planning_context(self.scene.world).prepared(self._everybody()[0]).fields.clearance
+    def doors_asked(self) -> None:
+        """Let everybody stand clear of doors as they were asked to be; who would walk into one waits before it."""
+        if self.doors is None:
+            return
+        self.dispatcher.standing.clearance = self.doors.fields.clearance
+        for name, order in list(self._walks.items()):
+            door = self._barring(name, order)
+            if door is not None and not self.doors.too_late(name, door):
+                self._stop(name)
+                self.finish(name, Outcome(self.time, self._pose(name), f"door '{door}' is shut", shut=door))
+
+    def move_doors(self, time: float) -> None:
+        """Move the doors that wait, where nobody is in the way."""
+        if self.doors is not None:
+            self.doors.step(time, self._events.append)
+
+    def may_open(self, door: str) -> bool:
+        """Return whether something may still open a door: your program may."""
+        return True
+
+    def _barring(self, name: str, order: Walk) -> str | None:
+        """Return the name of the door that bars somebody's way; None if none does."""
+        if self.doors is None:
+            return None
+        door = self.doors.barring(self._pose(name), order.goal, _EXACTLY if order.exact else _NEAR)
+        return None if door is None else door.name
+
+    def _door_place(self, name: str, door: str) -> Pose | None:
+        radius, pose = self._characters[name].radius, self._pose(name)
+        return None if self.doors is None else self.doors.place(door, self.dispatcher.standing, name, radius, pose)
+
+    def _check_door(self, name: str) -> None:
+        doors = [door.name for door in self.scene.world.doors]
+        if name not in doors:
+            near = nearest(name, doors)
+            hint = f"did you mean '{near}'?" if near else f"there are {', '.join(doors) or 'none'}"
+            raise LiveError(f"the scene has no door '{name}'; {hint}")
+
+    def _place(self) -> World:
+        """Return the world as the crowd lives in it: doors are obstacles that stand."""
+        world = self.scene.world
+        return world if self.keeper is None else with_doors(world, self.keeper.asked_open)
+
+    def _prepared(self) -> PreparedLibrary:
+        """Return the library of somebody in the place as it is now."""
+        return planning_context(self._place()).prepared(self._everybody()[0])
 
     def _pose(self, name: str) -> Pose:
         (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
@@ -465,6 +557,11 @@ class LiveErrands(ErrandRun):
         """Tell of errands that are over."""
         self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
         self.dispatcher.over.clear()
+
+
+def _known(door: Door) -> tuple[object, ...]:
+    """Return what makes a door the one that it is."""
+    return (door.name, door.shut, door.open, door.seconds, door.width)
 
 
 def _same(before: Place | None, place: Place) -> bool:

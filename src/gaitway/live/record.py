@@ -28,6 +28,8 @@ from gaitway.take.data import Layer
 from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble
 
+TakeFacts = Callable[[float], Mapping[str, Any]]
+"""Facts of a take that begins at a time [s], as plain JSON values."""
 MINUTES = 5.0
 """Length of a record unless told otherwise [min]."""
 _LARGEST = 1e9
@@ -67,7 +69,7 @@ class LiveRecord:
         crowd.watch(self._note)
         crowd.watch_looks(self._looks.note)
 
-    def take(self, seconds: float | None = None, fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
+    def take(self, seconds: float | None = None, fps: float = 30.0, facts: TakeFacts | None = None) -> Take:
         """Return the last seconds as a take that begins at time 0.
 
         A layer shows where characters looked and how they stood, as far as that was recorded: not what was played
@@ -76,7 +78,7 @@ class LiveRecord:
         Args:
             seconds: length of the take [s]; None for all that is recorded.
             fps: rate at which the take is meant to be looked at [Hz].
-            facts: facts about the take as plain JSON values, such as its origin.
+            facts: facts about the take that begins at a time [s], as plain JSON values; None for no more than usual.
 
         Raises:
             TakeError: if nothing was played.
@@ -100,7 +102,12 @@ class LiveRecord:
             found.append((part, self._track(part, begin, end, shown)))
         tracks = [track for _, track in found if track is not None]
         people = [(int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])) for part, track in found if track is not None]
-        told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
+        told = {
+            "planner": "live",
+            "collision": "body",
+            "versions": {"gaitway": __version__},
+            **(facts(begin) if facts else {}),
+        }
         world = self._crowd.world if self._floors is None else self._floors.floors.world
         take = follow_ground(mend_joins(assemble(tracks, fps, told)), world)
         return self._with_looks(take, people, begin)

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from gaitway.core import planar
 from gaitway.core.errors import FormatError, GaitwayError, WorldError
 from gaitway.scene.area_models import GroundAreaItem
+from gaitway.scene.door_model import DoorItem
 from gaitway.scene.fields import LARGEST_AREA
 from gaitway.scene.lift_model import LiftItem
 from gaitway.scene.placing.placement import area_geometry
@@ -46,6 +48,7 @@ from gaitway.world import (
     World,
 )
 from gaitway.world.areas import SIDES, Area
+from gaitway.world.doors import Door
 from gaitway.world.grid import Bounds
 from gaitway.world.levels.floors import has_levels
 from gaitway.world.levels.lift_sheets import check_lift
@@ -94,6 +97,8 @@ class WorldBuilder:
             self.origins += [entry] * len(made)
         movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
         self.origins += scene.lists["movers"]
+        doors = [self._made(entry, partial(_door, entry.value, terrain)) for entry in scene.lists["doors"]]
+        self.origins += scene.lists["doors"]
         lifts = [
             self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
@@ -106,21 +111,39 @@ class WorldBuilder:
             terrain = _beneath(walkable, bounds)
         try:
             world = World(
-                bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain, grounded,
+                bounds, tuple(obstacles),
+                (*(m for m in movers if m is not None), *(door.mover() for door in doors if door is not None)),
+                terrain, grounded,
                 tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
+                tuple(door for door in doors if door is not None),
             )  # fmt: skip
             for entry, lift in zip(scene.lists["lifts"], world.lifts, strict=True):
                 self._made(entry, partial(check_lift, world, lift))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
-        if scene.lists["areas"] and has_levels(world):
-            text = "has no meaning yet in a place with several floors; write areas in places with one floor"
-            self.problems.append(scene.lists["areas"][0].problem(text=text))
+        for key in ("areas", "doors"):
+            if scene.lists[key] and has_levels(world):
+                text = f"has no meaning yet in a place with several floors; write {key} in places with one floor"
+                self.problems.append(scene.lists[key][0].problem(text=text))
+        self._check_doors(scene, world)
         if walkable:
             entry = next(e for e, o in zip(self.origins, obstacles, strict=False) if o.kind == WALKABLE)
             self._made(entry, partial(mesh_floors, world))
         return world if len(self.problems) == before else None
+
+    def _check_doors(self, scene: MergedScene, world: World) -> None:
+        """Report doors outside the bounds, and doors that have the names of others or of movers."""
+        taken = {mover.name for mover in world.movers[: len(world.movers) - len(world.doors)]}
+        x0, y0, x1, y1 = world.bounds
+        for entry, door in zip(scene.lists["doors"], world.doors, strict=True):
+            if door.name in taken:
+                text = f"something else that moves is called '{door.name}'; write another name"
+                self.problems.append(entry.problem("name", text=text))
+            if not (x0 <= door.middle[0] <= x1 and y0 <= door.middle[1] <= y1):
+                text = f"({door.middle[0]:g}, {door.middle[1]:g}) is outside bounds {shown(world.bounds)}"
+                self.problems.append(entry.problem("center", text=f"{text}; write a place inside"))
+            taken.add(door.name)
 
     def _made(self, entry: SceneEntry, make: Callable[[], Made]) -> Made | None:
         try:
@@ -217,6 +240,24 @@ def _lift(item: LiftItem, number: int) -> Lift:
     return Lift(
         (x, y), (length, width), item.floors, math.radians(item.yaw_deg), item.speed, item.dwell, item.start,
         item.name or f"lift {number}", item.color,
+    )  # fmt: skip
+
+
+def _door(item: DoorItem, terrain: Terrain | None) -> Door:
+    (x, y), yaw, (length, width) = item.center, math.radians(item.yaw_deg), item.size
+    hinge = -0.5 * length if item.swing_deg is not None else 0.0
+    at = planar.transform_points((x, y, yaw), [[hinge, 0.0]])[0].tolist()
+    shut = (at[0], at[1], yaw)
+    if item.swing_deg is not None:
+        opened = (at[0], at[1], yaw + math.radians(item.swing_deg))
+    else:
+        dx, dy = item.slide or (length * math.cos(yaw), length * math.sin(yaw))
+        opened = (at[0] + dx, at[1] + dy, yaw)
+    shape = _along(Box((-hinge, 0.0), (length, width), item.height), np.array([shut, opened]), terrain)
+    return Door(
+        name=item.name, shape=shape, middle=(x, y),
+        across=yaw + 0.5 * math.pi, width=length, shut=shut, open=opened, seconds=item.seconds,
+        begins_open=item.open, color=item.color,
     )  # fmt: skip
 
 

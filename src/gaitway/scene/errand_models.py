@@ -284,6 +284,13 @@ class RuleItem(SceneItem):
         "What these do, such as [{leave: exit}]", None, min_length=1, max_length=MOST_ERRANDS
     )
 
+    open: tuple[Name, ...] | None = field(
+        "Doors that open then, by name", None, min_length=1, max_length=MOST_POINTS, example=["gate"]
+    )
+    close: tuple[Name, ...] | None = field(
+        "Doors that close then, as soon as nobody is in the doorway", None, min_length=1, max_length=MOST_POINTS
+    )
+
     @model_validator(mode="after")
     def _one_cause(self) -> RuleItem:
         given = [key for key in ("at", "after", "reach", "press") if getattr(self, key) is not None]
@@ -294,6 +301,8 @@ class RuleItem(SceneItem):
             raise wrong("has a delay after nothing", "after: event, delay: seconds")
         if self.count > 1 and self.reach is None:
             raise wrong("has a count of people and no place", "reach: place, count: people")
+        if both_ways := [name for name in self.open or () if name in (self.close or ())]:
+            raise wrong(f"both opens and closes '{both_ways[0]}'", "two rules, one after the other")
         if isinstance(self.send, str) and self.send != EVERYBODY:
             raise wrong(f"sends '{self.send}'", f"send: {EVERYBODY}, or a list of names")
         if (self.send is None) != (self.errands is None):

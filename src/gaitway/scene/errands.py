@@ -187,6 +187,9 @@ class Rule:
     """Whom it sends on errands: names of characters, groups and sources; None for everybody."""
     errands: tuple[Errand, ...]
     """What these do; empty if it sends nobody."""
+    opens: tuple[str, ...] = ()
+    closes: tuple[str, ...] = ()
+    """Names of the doors that it opens and closes."""
 
 
 def target_of(errand: Errand) -> Target | None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
 
 from gaitway.scene.area_models import AreaItem, GroundAreaItem
+from gaitway.scene.door_model import DoorItem
 from gaitway.scene.errand_models import MOST_ERRANDS, ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.fields import (
     LATEST,
@@ -321,6 +322,7 @@ class SceneModel(SceneItem):
     obstacles: tuple[ObstacleItem, ...] = items("Obstacles that no character may touch")
     specials: tuple[SpecialItem, ...] = items("Obstacles that only a behaviour of their kind can pass")
     movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
+    doors: tuple[DoorItem, ...] = items("Doors that rules open and close, see [doors](errands.md#doors)")
     lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
     areas: tuple[GroundAreaItem, ...] = items("Ground that people avoid or like, and rules of how they walk there")
@@ -328,7 +330,7 @@ class SceneModel(SceneItem):
     places: dict[Name, PlaceItem] = field("Places by name, for errands", {}, max_length=MAX_ITEMS)
     objects: tuple[ObjectItem, ...] = items("Small things that people handle, and switches")
     sources: tuple[SourceItem, ...] = items("Sources of people who come in and do errands")
-    rules: tuple[RuleItem, ...] = items("What happens when, and whom it sends on other errands")
+    rules: tuple[RuleItem, ...] = items("What happens when, whom it sends on other errands, and which doors it moves")
     end: float | None = field(
         "Time at which a run of errands ends; by default when everybody has done", None, unit="s", gt=0.0, le=LATEST
     )

@@ -33,7 +33,7 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
-_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "lifts", "terrain", "areas"})
+_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "doors", "lifts", "terrain", "areas"})
 """Keys of a scene file that make its world."""
 _UNPLANNED = ("title", "description", "camera")
 """Keys that no plan depends on."""
@@ -94,8 +94,8 @@ class Scene:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody does errands, so that not everybody has one goal."""
-        return bool(self.sources) or any(character.errands for character in self.characters)
+        """Whether anybody does errands or there are doors, so that more happens than that everybody goes to a goal."""
+        return bool(self.sources or self.world.doors) or any(character.errands for character in self.characters)
 
     @property
     def drawn(self) -> bool:
@@ -287,6 +287,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
     for key in (
         "sources",
         "rules",
+        "doors",
         "lifts",
         "areas",
         "objects",
@@ -315,7 +316,7 @@ def _content(value: Any) -> Any:
     if isinstance(value, BaseModel):
         out = value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
         return (
-            {k: v for k, v in out.items() if k not in ("errands", "companions") or v is not None}
+            {k: v for k, v in out.items() if k not in ("errands", "companions", "open", "close") or v is not None}
             if isinstance(out, dict)
             else out
         )

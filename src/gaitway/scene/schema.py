@@ -142,6 +142,7 @@ def _describe_errands(parts: Schema) -> None:
         {"oneOf": [{"required": ["rate"]}, {"required": ["times"]}]},
         {"anyOf": [{"required": [key]} for key in ("times", "until", "count")]},
     ]
+    parts["DoorItem"]["not"] = {"required": ["slide", "swing_deg"]}
     parts["RuleItem"]["allOf"] = [
         {"oneOf": [{"required": [key]} for key in ("at", "after", "reach", "press")]},
         {"oneOf": [{"properties": {"send": False, "errands": False}}, {"required": ["send", "errands"]}]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -50,6 +50,8 @@ class PreparedLibrary:
     """Seconds of each action's clip that pass in a second, for characters that walk faster or slower; (A,)."""
     shared_parts: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     """What planners derive from the library for characters of any pace; see `part`."""
+    placed_parts: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    """The same, of what they derive from the world too."""
 
     @cached_property
     def actions(self) -> PreparedActions:
@@ -66,15 +68,16 @@ class PreparedLibrary:
         state = None if behavior is None else self.library.graph[behavior].end
         return self.part(("standing discs", state), lambda: self._discs_in(state))
 
-    def part(self, key: Hashable, make: Callable[[], Part], *, paced: bool = False) -> Part:
+    def part(self, key: Hashable, make: Callable[[], Part], *, paced: bool = False, placed: bool = False) -> Part:
         """Return a value that a planner derives from this library; it is made once for each key and shared.
 
         Args:
             key: name of the value.
             make: makes the value.
             paced: whether it depends on `speeds`, so that it is not shared with characters of another pace.
+            placed: whether it depends on `fields`, so that it is not shared with a world that has changed.
         """
-        parts = self._own_parts if paced else self.shared_parts
+        parts = self._own_parts if paced else self.placed_parts if placed else self.shared_parts
         if key not in parts:
             parts[key] = make()
         found: Part = parts[key]
@@ -88,6 +91,15 @@ class PreparedLibrary:
             self,
             speeds=read_only(np.where(self.table.on_foot, np.where(self.table.kind < 0, pace, special), 1.0)),
         )
+
+    def in_world(self, fields: WorldFields, parts: dict[Hashable, Any]) -> PreparedLibrary:
+        """Return the library in a world that has changed; all that does not depend on the world is shared.
+
+        Args:
+            fields: the fields of that world.
+            parts: what planners derive from that world, shared by characters of every pace.
+        """
+        return replace(self, fields=fields, placed_parts=parts)
 
     @cached_property
     def _own_parts(self) -> dict[Hashable, Any]:
@@ -141,9 +153,7 @@ class PlanningContext:
             table = planning_table(library, speed, dict(wishes.weights))
             if variant not in self._bodies:
                 reach = reaches(library)
-                passing = [r for r in reach if r.edge is None]  # planners pass obstacles over and under, and climb none
-                fields = WorldFields.of(self.world, passing, max_slope=steepest_for(library), who=library.name)
-                self._bodies[variant] = body_discs(library, table), reach, fields
+                self._bodies[variant] = body_discs(library, table), reach, _fields(self.world, library, reach)
             discs, reach, fields = self._bodies[variant]
             self._prepared[key] = PreparedLibrary(
                 library=library, table=table, discs=discs, reaches=reach, fields=fields,
@@ -159,6 +169,16 @@ class PlanningContext:
             whole = self.libraries[ref]
             self._fitting[variant] = fit_for(with_families(whole) if blends else whole, self.world)
         return self._fitting[variant]
+
+
+def changed_fields(prepared: PreparedLibrary, world: World) -> WorldFields:
+    """Return the fields of a world that has changed, for a library that was prepared for it before."""
+    return _fields(world, prepared.library, prepared.reaches)
+
+
+def _fields(world: World, library: Library, reach: Sequence[Reach]) -> WorldFields:
+    passing = [r for r in reach if r.edge is None]  # planners pass obstacles over and under, and climb none
+    return WorldFields.of(world, passing, max_slope=steepest_for(library), who=library.name)
 
 
 def planning_context(world: World, libraries: Mapping[LibraryRef, Library] | None = None) -> PlanningContext:

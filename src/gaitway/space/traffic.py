@@ -138,6 +138,12 @@ class Traffic:
         self._add_mover(owner)
         return owner
 
+    def replace_mover(self, owner: int, mover: Mover) -> None:
+        """Let a mover that was added have another path."""
+        self._take_out(owner)
+        self._movers[owner] = mover
+        self._add_mover(owner)
+
     def add_plan(self, owner: int, plan: Plan, table: ActionTable, discs: BodyDiscs) -> None:
         """Add a character from the first to the last moment of its plan; see `add_standing` for the time after it."""
         if plan.steps:

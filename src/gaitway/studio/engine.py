@@ -24,6 +24,7 @@ from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import StudioStage
 from gaitway.studio.take_play import TakePlay, collision
 from gaitway.take.model import Take
+from gaitway.world.world import realised
 
 FPS = 30.0
 """Number of ticks per second."""
@@ -147,7 +148,7 @@ class StudioEngine:
         joints, names = play.joints(), play.names
         if isinstance(play, LivePlay):
             self._watch.look(play.time, joints, names, world)
-        movers = [mover.pose(play.time) for mover in world.movers]
+        movers = [mover.pose(play.time) for mover in realised(world, play.facts).movers]
         return StudioFrame(
             number=self._number,
             mode=self._mode,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.errands.orders import Pose
@@ -44,6 +45,11 @@ class ErrandPlay(LivePlay):
         self._gone: Mapping[str, Pose] = {}
         self._back: dict[str, Pose] = {}
         self._tried = 0.0
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How doors have moved, as a take tells it."""
+        return {} if self.run.keeper is None else {"doors": self.run.keeper.facts()}
 
     @property
     def happened(self) -> tuple[str, ...]:

@@ -93,6 +93,11 @@ class TakePlay:
         self.check = TakeCheck(take, scene)
 
     @property
+    def facts(self) -> Mapping[str, Any]:
+        """Facts of the take."""
+        return self.take.facts
+
+    @property
     def length(self) -> float:
         """Time at which the last character ends [s]."""
         return self.take.duration

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.areas import Area
+from gaitway.world.doors import Door
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
@@ -36,6 +38,8 @@ class World:
     lifts: tuple[Lift, ...] = ()
     areas: tuple[Area, ...] = ()
     """Ground that people avoid or like, and rules of how they walk there."""
+    doors: tuple[Door, ...] = ()
+    """Doors; the leaf of each is among the movers, by its name."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -50,6 +54,7 @@ class World:
         object.__setattr__(self, "movers", tuple(self.movers))
         object.__setattr__(self, "lifts", tuple(self.lifts))
         object.__setattr__(self, "areas", tuple(self.areas))
+        object.__setattr__(self, "doors", tuple(self.doors))
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
@@ -143,3 +148,32 @@ def _standing_height(
                 nearer = np.abs(tops - wanted[here]) < np.abs(height[here] - wanted[here])
                 height[here] = np.where(nearer, tops, height[here])
     return height.reshape(points.shape[:-1])
+
+
+def with_doors(world: World, are_open: Mapping[str, bool]) -> World:
+    """Return a world in which doors are obstacles that stand, open or shut by name, and no movers any more."""
+    if not world.doors:
+        return world
+    names = {door.name for door in world.doors}
+    leaves = tuple(door.obstacle(are_open[door.name]) for door in world.doors)
+    movers = tuple(mover for mover in world.movers if mover.name not in names)
+    return replace(world, obstacles=(*world.obstacles, *leaves), movers=movers)
+
+
+@overload
+def realised(world: World, facts: Mapping[str, Any]) -> World: ...
+@overload
+def realised(world: World | None, facts: Mapping[str, Any]) -> World | None: ...
+def realised(world: World | None, facts: Mapping[str, Any]) -> World | None:
+    """Return a world whose doors move as the facts of a take tell; the world itself if they tell of none."""
+    told: Mapping[str, Any] = facts.get("doors") or {}
+    if world is None or not any(mover.name in told for mover in world.movers):
+        return world
+    return replace(world, movers=tuple(_moved(mover, told) for mover in world.movers))
+
+
+def _moved(mover: Mover, told: Mapping[str, Any]) -> Mover:
+    if mover.name not in told:
+        return mover
+    path: FloatArray = np.asarray(told[mover.name]["path"], dtype=np.float64).reshape(-1, 4)
+    return replace(mover, times=path[:, 0], poses=path[:, 1:])

@@ -33,7 +33,7 @@ from gaitway.render.raster.plates import FilmSet, Plate
 from gaitway.render.raster.triangles import paint_parts, solid_part
 from gaitway.take.model import Take
 from gaitway.take.things import thing_poses, things_of
-from gaitway.world.world import World
+from gaitway.world.world import World, realised
 
 _TRAIL_RATE = 12.0
 """Rate at which the tracks of roots are sampled [Hz]."""
@@ -83,6 +83,7 @@ class TakeStage:
             cutaway: height above the ground at which obstacles are cut off [m]; None cuts nothing.
             lighting: light, floor and backdrop; None takes what suits the world.
         """
+        world = realised(world, take.facts)
         count = max(2, int(np.ceil(take.duration * _TRAIL_RATE)) + 1)
         times = np.linspace(0.0, max(take.duration, 1e-3), count)
         tracks = take.planar(times)[..., :2]

@@ -99,8 +99,11 @@ def legend_entries(world: World, characters: Sequence[Character], time: float) -
     later = {phase.kind for mover in world.movers for phase in mover.phases} - {i.obstacle.kind for i in items}
     for kind in sorted(later - {WALL, "passable"}):
         entries.append(LegendEntry(_special_sign(kind, hangs=False), _kind_words(kind)))
-    if any(len(m.times) > 1 or len(m.phases) > 1 for m in world.movers):
+    leaves = {door.name for door in world.doors}
+    if any(len(m.times) > 1 or len(m.phases) > 1 for m in world.movers if m.name not in leaves):
         entries.append(LegendEntry(_mover_sign, "mover and its way"))
+    if world.doors:
+        entries.append(LegendEntry(_swatch(world.doors[0].color or MOVER_COLOR), "door, dashed where it moves to"))
     return entries + _people_entries(characters)
 
 

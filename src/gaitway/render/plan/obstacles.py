@@ -237,6 +237,21 @@ def draw_movers(canvas: Canvas, world: World, time: float) -> None:
     for item in items_of(world, [m.at(time) for m in world.movers if len(m.times) > 1 or len(m.phases) > 1]):
         _draw_moved(canvas, item)
     _name_movers(canvas, world, time)
+    _draw_doors(canvas, world, time)
+
+
+def _draw_doors(canvas: Canvas, world: World, time: float) -> None:
+    """Draw doors where they are at a time [s], with dashed outlines where they shut or open to, and their names."""
+    leaves = {mover.name: mover for mover in world.movers}
+    for door in world.doors:
+        color = door.color or MOVER_COLOR
+        for is_open in (False, True):
+            outline = drawn_geometry(door.obstacle(is_open).shape.footprint())
+            canvas.outline(outline, (mixed(color, INK, 0.2), 0.9), 1.2, 4.0)
+        for item in items_of(world, [leaves[door.name].at(time)]):
+            _draw_moved(canvas, item)
+        if len(leaves[door.name].times) == 1:  # a door that has moved has its name as a mover
+            canvas.wish(door.name, door.middle, 11.0, mixed(color, INK, 0.5), 8.0, HALO)
 
 
 def painted(world: World) -> list[Obstacle]:

@@ -298,6 +298,11 @@ class ErrandBook:
             self.problems.append(entry.problem("reach", text=_unknown(item.reach, "place", list(self.places))))
         if item.press is not None:
             self.things.known(item.press, entry, "press")
+        doors = [door.name for door in self.world.doors]
+        for key, names in (("open", item.open or ()), ("close", item.close or ())):
+            for k, name in enumerate(names):
+                if name not in doors:
+                    self.problems.append(entry.problem(key, k, text=_unknown(name, "door", doors)))
         groups = [group.name for group in self.groups.groups]
         known = [*groups, *self.people, *(source.name for source in self.sources)]
         for k, name in enumerate(item.send if isinstance(item.send, tuple) else ()):
@@ -313,6 +318,8 @@ class ErrandBook:
             press=item.press,
             who=item.send if isinstance(item.send, tuple) else None,
             errands=() if item.errands is None else self._list(item.errands, _at(entry, item.errands, "errands"), ()),
+            opens=item.open or (),
+            closes=item.close or (),
         )
 
     def _check_events(self, whole: MergedScene) -> None:
@@ -324,7 +331,8 @@ class ErrandBook:
         asked = [(group.entry, self.errands[group.first]) for group in self.groups.groups]
         asked += [(e, k.errands) for e, s in zip(whole.lists["sources"], self.sources, strict=True) for k in s.kinds]
         asked += [(entry, rule.errands) for rule, entry in zip(self.rules, whole.lists["rules"], strict=True)]
-        movers = list(dict.fromkeys(mover.name for mover in self.world.movers if mover.name))
+        doors = {door.name for door in self.world.doors}
+        movers = list(dict.fromkeys(m.name for m in self.world.movers if m.name and m.name not in doors))
         said = set[str]()
         for entry, errands in asked:
             for errand in (one for one in every(errands) if isinstance(one, Wait)):

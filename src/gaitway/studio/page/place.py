@@ -198,7 +198,7 @@ class PlaceView:
                 color=surface_color(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False,
                 receive_shadow=False, opacity=FADE if look == FADED else None, visible=look != HIDDEN,
             )  # fmt: skip
-            if len(items) == len(world.movers) and look == SHOWN:
+            if number < len(items) == len(world.movers) - len(world.doors) and look == SHOWN:  # doors come last
                 item = items[number]
                 handle.on_click(lambda _, item=item: self._clicked(item))  # type: ignore[misc]
                 handle.on_drag("left")(partial(self._drag, item, False))
