@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.performing.relaxing.straight_path import LONGEST, SHORTEST, PathContact, StraightPath, turning
+from gaitway.performing.relaxing._straight_kernels import LONGEST, SHORTEST
+from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 
 FRAMES = 20
 
