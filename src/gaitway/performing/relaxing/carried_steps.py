@@ -24,7 +24,7 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import PlanStep
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.traffic import Traffic, swept_step
+from gaitway.space.traffic import Traffic, step_slots
 
 _STRIDE_S = 0.4
 """Time before and after within which feet are put down that a leg follows [s]."""
@@ -81,7 +81,7 @@ class HeldTraffic:
         """Return first and end slot of each window of a step; (W, 2)."""
         key = (step.clip, step.time, step.speed)
         if key not in self._slots:
-            self._slots[key] = swept_step(step, prepared.table, prepared.discs).slots
+            self._slots[key] = step_slots(step, prepared.discs, prepared.table.clips.index(step.clip))
         return self._slots[key]
 
     def meetings(self, swept: Swept) -> tuple[BoolArray, FloatArray]:

@@ -25,6 +25,7 @@ _CLOSED = 1e-6
 _TOUCHING = 1e-3
 """Distance from a contact within which nothing more is done [m]."""
 
+
 @dataclass(frozen=True, eq=False)
 class PathContact:
     """A line that a path must not cross in one frame."""

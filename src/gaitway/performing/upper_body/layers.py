@@ -322,7 +322,11 @@ def _face_companions(seen: Onlookers, person: _Person, span: tuple[int, int], sm
     if not own.any():
         return
     k = seen.index(person.start + 0.5 * (a + b) / fps)
-    away = seen.places[others[own], k, :2].mean(axis=0) - seen.places[me, k, :2]
+    beside = seen.places[others[own], k, :2]
+    beside = beside[np.isfinite(beside[:, 0])]  # whoever leaves just then is not there any more
+    if not len(beside):
+        return
+    away = beside.mean(axis=0) - seen.places[me, k, :2]
     angle = np.arctan2(away[1], away[0]) - float(person.clip.headings()[(a + b) // 2])
     angle = float(np.clip((angle + np.pi) % (2.0 * np.pi) - np.pi, -0.9, 0.9))
     for role, share in (("spine", 0.12), ("chest", 0.16)):
