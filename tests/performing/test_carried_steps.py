@@ -102,6 +102,7 @@ def test_a_walk_touches_the_wall_and_whoever_stands_there_only_then(walk: tuple[
         carried.blocked(path + np.array([0.0, -0.6, 0.0])),
         carried.blocked(path + np.array([0.0, 0.6, 0.0])),
     )
-    assert len(by_wall) and len(by_person)
+    assert len(by_wall) > 0
+    assert len(by_person) > 0
     there = carried.slots[by_person]
     assert (there[:, 1] > 20).all() and (there[:, 0] < 60).all(), "nobody stands there before 2 s or after 6 s"

@@ -122,18 +122,19 @@ def drawn_ways(
         way = _draw(places.near(place, begin + max(at, 0.0), begin + until), rng)
         until = min(until, at + way.longest)
         ramp, back = rng.uniform(*_RAMP, 2)
-        alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
-        own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
         if way.left is None and way.right is None:
             places.add(place, begin + at, begin + until, way.name)
-        elif own.reach < alone:
-            places.add(place, begin + at, begin + until, way.name)
-            weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
-            if not (closed and until > end - begin - 0.5):
-                weight = weight * ease(np.clip((until - frames) / back, 0.0, 1.0))
-            out.append(Held(own, weight))
         else:
-            until = at + 0.5
+            alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
+            own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
+            if own.reach < alone:
+                places.add(place, begin + at, begin + until, way.name)
+                weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
+                if not (closed and until > end - begin - 0.5):
+                    weight = weight * ease(np.clip((until - frames) / back, 0.0, 1.0))
+                out.append(Held(own, weight))
+            else:
+                until = at + 0.5
         at = until + float(rng.uniform(0.3, 3.0))
     return out
 
