@@ -118,9 +118,10 @@ class Standing:
 
     def _drawn(self, rng: np.random.Generator, room: float = 0.0) -> int:
         """Draw a clip, long ones more often; one that shifts the feet only if it is over within `room` [s]."""
-        fitting = np.flatnonzero(self._steps & (np.array(self._durations) < room)) if room > 0.0 else []
-        if len(fitting) and rng.random() < _SHIFTS:
-            return int(rng.choice(fitting))
+        if room > 0.0:
+            fitting = np.flatnonzero(self._steps & (np.array(self._durations) < room))
+            if len(fitting) and rng.random() < _SHIFTS:
+                return int(rng.choice(fitting))
         return int(self._shares.searchsorted(rng.random(), side="right"))  # as `rng.choice` draws, many times as fast
 
     def until(self, begin: float, end: float, rng: np.random.Generator, *, afresh: bool = False) -> list[Repeat]:
