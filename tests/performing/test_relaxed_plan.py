@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from gaitway.audit import audit_take
 from gaitway.behavior.crowd import plan_crowd
+from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
+from gaitway.behavior.starts import CrowdMember
 from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
@@ -18,7 +21,7 @@ from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrel
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
-from gaitway.space.plan import Plan
+from gaitway.space.plan import Plan, SearchResult, Status
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 from hand_plans import plan_of
@@ -265,3 +268,24 @@ def test_relax_is_an_option(libraries: Mapping[LibraryRef, Library]) -> None:
     straight, plain = (plan_crowd(scene, libraries, seed=3) for scene in (on, off))
     assert not plain.bent and straight.bent.keys() == {"ann"}
     assert turned(straight.plans["ann"]) < turned(plain.plans["ann"])
+
+
+@pytest.mark.parametrize("heading", [None, "kept"])
+def test_who_is_at_the_goal_already_ends_where_the_drawn_steps_end(
+    libraries: Mapping[LibraryRef, Library], heading: str | None
+) -> None:
+    """Nothing is bent at the end, so that the straight steps decide about the last heading if none is asked for."""
+    scene = place(plan={"exact": True})
+    prepared, traffic, plan = prepare(scene, libraries)
+    wanted = None if heading is None else plan.end_pose[2]
+    character = replace(scene.characters[0], goal=plan.end_pose[:2], goal_heading=wanted)
+    member, found = CrowdMember(character, prepared, 0, 0), MemberPlans()
+    result = SearchResult(Status.FOUND, plan)
+    assert MemberPlanner(0, {}).arrive(member, traffic, found, plan, result)
+    made = found.plans["ann"]
+    assert turned(made) < turned(plan) - 60.0, "it is drawn straight"
+    off = abs(made.end_pose[2] - plan.end_pose[2])
+    assert off < 1e-6 if wanted is not None else off > 0.01
+    assert np.hypot(*np.subtract(made.end_pose[:2], plan.end_pose[:2])) < 1e-5
+    performer = Performer("ann", prepared.library, character.start, made, clips=found.clips("ann"))
+    assert len(plans_to_take(scene.world, [performer])) == 1  # which checks that each step begins where one ends

@@ -130,3 +130,12 @@ def test_feet_that_shift_come_down_where_they_were() -> None:
     np.testing.assert_allclose(points[-1], points[0], atol=1e-4)
     assert foot_slide(clip).max() < 0.002
     assert 0.03 < np.ptp(clip.root_positions[:, 1]) < 0.15, "the weight goes over"
+
+
+def test_clips_are_drawn_as_the_generator_chooses() -> None:
+    standing = Standing.of(load_cast("person", behaviors=["stand", "wait"]))
+    shares = np.where(standing._steps, 0.0, np.array(standing._durations))
+    drawn, chosen = np.random.default_rng(7), np.random.default_rng(7)
+    for _ in range(50):
+        assert standing._drawn(drawn) == int(chosen.choice(len(shares), p=shares / shares.sum()))
+    assert drawn.bit_generator.state == chosen.bit_generator.state

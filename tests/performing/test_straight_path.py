@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.performing.relaxing.straight_path import LONGEST, SHORTEST, PathContact, StraightPath, turning
+from gaitway.performing.relaxing._straight_kernels import (
+    GIVE,
+    HARD,
+    LONGEST,
+    SHORTEST,
+    SMALL,
+    STEP,
+    assemble,
+    effects,
+)
+from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 
 FRAMES = 20
 
@@ -113,3 +123,112 @@ def test_limits_spread_a_turn_over_steps() -> None:
     assert sharp is not None and wide is not None
     assert np.abs(np.diff(sharp[knots, 2])).max() > np.radians(30.0)
     assert drawing.excess() < np.radians(3.0)
+
+
+class Plainly:
+    """What the kernels of straight paths compute, by whole arrays."""
+
+    def __init__(self, drawing: StraightPath) -> None:
+        self.it = drawing
+
+    def moves(self) -> tuple[FloatArray, FloatArray]:
+        it = self.it
+        step = it.step[1:]
+        angle = it.added[step] + it.half * (it.added[step + 1] - it.added[step])
+        longer = it.longer[step] + it.half * (it.longer[step + 1] - it.longer[step])
+        c, s, (x, y) = np.cos(angle), np.sin(angle), it.ahead.T
+        turned = np.column_stack([c * x - s * y, s * x + c * y])
+        return turned, turned * (1.0 + it.strides * longer)[:, None]
+
+    def latest(self) -> FloatArray:
+        it = self.it
+        heading = it.path[:, 2] + it.added[it.step] + it.share * (it.added[it.step + 1] - it.added[it.step])
+        return np.column_stack([it.path[0, :2] + _sums(self.moves()[1]), heading])
+
+    def rows(self, frames: IntArray) -> tuple[FloatArray, FloatArray]:
+        """What turning and stretching at each knot do to frames; (C, 2, K + 1) each."""
+        turned, moved = self.moves()
+        parts = np.minimum(self.it.knots, frames[:, None])
+        turning_ = self._by_knot(moved, parts)
+        stretching = self._by_knot(turned * self.it.strides[:, None], parts)
+        return np.stack([-turning_[..., 1], turning_[..., 0]], axis=1), np.moveaxis(stretching, 1, 2)
+
+    def _by_knot(self, moves: FloatArray, parts: IntArray) -> FloatArray:
+        later = moves * self.it.half[:, None]
+        out = np.zeros((*parts.shape, 2))
+        out[:, 1:] = np.diff(_sums(later)[parts], axis=1)
+        out[:, :-1] += np.diff(_sums(moves - later)[parts], axis=1)
+        return out
+
+    def system(self, size: int, rows: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The system that straightens, and the slope of turning; see `_straight_kernels.assemble`."""
+        it, count, total = self.it, rows.shape[1], sum(rows.shape)
+        basis = np.eye(int(it.group[-1]) + 1)[it.group][:, 1 : 1 + size]
+        now, steps = it.planned + np.diff(it.added), np.diff(basis, axis=0)
+        over = now - np.clip(now, it.limits[:, 0], it.limits[:, 1])
+        weight, pushed = 1.0 / np.maximum(np.abs(now), SMALL), HARD * (over != 0.0)
+        system = np.zeros((total, total))
+        system[:size, :size] = (steps.T * (weight + pushed)) @ steps
+        system[size:count, size:count] = it.stiff + np.diag(held)
+        system[count:, :count], system[:count, count:] = rows, rows.T
+        system[count:, count:] = -GIVE * np.eye(total - count)
+        return system, steps.T @ (weight * now + pushed * over)
+
+
+def _sums(moves: FloatArray) -> FloatArray:
+    return np.concatenate([np.zeros((1, 2)), np.cumsum(moves, axis=0)])
+
+
+def some_drawing(seed: int) -> tuple[StraightPath, np.random.Generator]:
+    """A path of steps some of which neither turn nor stretch, half way through its drawing."""
+    rng = np.random.default_rng(seed)
+    path, knots = walked(list(rng.normal(0.0, 0.3, 7)))
+    turns, strides = rng.random(7) < 0.7, rng.random(7) < 0.7
+    limits = np.column_stack([-rng.uniform(0.1, 0.4, 7), rng.uniform(0.1, 0.4, 7)])
+    drawing = StraightPath(path, knots, turns=turns, strides=strides, limits=limits)
+    drawing.added[:] = rng.normal(0.0, 0.2, int(drawing.group[-1]) + 1)[drawing.group]
+    drawing.longer[:] = rng.uniform(-0.1, 0.05, 8)
+    return drawing, rng
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_kernels_agree_with_whole_arrays(seed: int) -> None:
+    drawing, rng = some_drawing(seed)
+    plain, frames = Plainly(drawing), np.array([3, 47, 61, 140])
+    assert np.allclose(drawing.latest(), plain.latest(), rtol=0.0, atol=1e-12)
+    gone, turned, stretched = np.empty((4, 2)), np.empty((4, 2, 8)), np.empty((4, 2, 8))
+    effects(
+        drawing.ahead, drawing.step, drawing.half, drawing.strides, drawing.knots, drawing.added, drawing.longer,
+        frames, gone, turned, stretched,
+    )  # fmt: skip
+    assert np.allclose(gone, _sums(plain.moves()[1])[frames], rtol=0.0, atol=1e-12)
+    for got, expected in zip((turned, stretched), plain.rows(frames), strict=True):
+        assert np.allclose(got, expected, rtol=0.0, atol=1e-12)
+    last = int(drawing.group[-1])
+    for size in (last, max(last - 1, 0)):
+        rows, held = rng.normal(size=(3, size + 8)), rng.random(8)
+        system, slope = np.zeros((size + 11, size + 11)), np.zeros(size + 8)
+        assemble(
+            drawing.planned, drawing.limits, drawing.group, drawing.added, size, drawing.stiff, held, rows, True,
+            system, slope,
+        )  # fmt: skip
+        expected_system, expected_slope = plain.system(size, rows, held)
+        assert np.allclose(system, expected_system, rtol=1e-12, atol=1e-12)
+        assert np.allclose(slope[:size], expected_slope, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("farthest", [np.inf, 0.2, 0.01])
+def test_a_change_goes_no_farther_than_it_may(farthest: float) -> None:
+    drawing, rng = some_drawing(5)
+    size, before = int(drawing.group[-1]), drawing.latest()
+    added, longer = drawing.added.copy(), drawing.longer.copy()
+    change = rng.normal(0.0, 0.5, size + 8)
+    held = drawing._apply(size, change, farthest)
+    turn = np.concatenate([[0.0], change[:size]])[drawing.group]
+    part = np.abs(drawing.added - added).max() / np.abs(turn).max()
+    assert 0.0 < part * np.abs(turn).max() <= STEP + 1e-12
+    assert np.allclose(drawing.added, added + part * turn, rtol=0.0, atol=1e-12)
+    wanted = longer + part * change[size:]
+    assert np.allclose(drawing.longer, np.clip(wanted, SHORTEST - 1.0, LONGEST - 1.0), rtol=0.0, atol=1e-12)
+    assert ((held > 0.0) == (np.abs(wanted - drawing.longer) > 1e-12)).all()
+    assert np.hypot(*(drawing.latest() - before)[:, :2].T).max() <= 1.5 * farthest

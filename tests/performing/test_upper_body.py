@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,14 +12,16 @@ import pytest
 from gaitway.audit import audit_take, natural_report
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import violations
 from gaitway.motion.quality import joint_velocity_changes
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.upper_body import LAYER, WAYS, upper_body, with_upper_bodies
-from gaitway.performing.upper_body.layers import _within_limits
+from gaitway.performing.upper_body.crowd import Onlookers
+from gaitway.performing.upper_body.idling import NEIGHBORS, TakenPlaces
+from gaitway.performing.upper_body.layers import _beyond_limits, _face_companions, _within_limits
 from gaitway.performing.upper_body.ways import taken
 from gaitway.take.model import Take
 from gaitway.world import Box, Obstacle, World
@@ -301,3 +304,84 @@ def test_who_turns_on_the_spot_beside_a_wall_keeps_its_elbows_out_of_it() -> Non
         for seed in range(12):
             done = with_upper_bodies(take, world, seed=seed).take
             assert audit_take(done, world)["penetration"].ok, (reach, seed)
+
+
+def test_limits_are_passed_by_as_much_as_violations_say() -> None:
+    library = _body_of("person")
+    body, rng = upper_body(library.skeleton), np.random.default_rng(3)
+    assert body is not None
+    stand = library.clips["stand"]
+    local = np.array(stand.rotations[:40])
+    turns = rotations.from_rotation_vector(rng.normal(0.0, 0.9, (40, len(body.joints), 3)))
+    turns[:4], local[:4] = rotations.identity(), body.skeleton.rest_rotations
+    turns[4, :, :] = [0.0, 1.0, 0.0, 0.0]  # half a turn
+    local[:, body.joints] = rotations.multiply(local[:, body.joints], turns)
+    clip = replace(stand, root_positions=stand.root_positions[:40], rotations=local, contacts=None)
+    over = violations(clip, body.limits)[:, body.joints]
+    assert np.allclose(_beyond_limits(body, local), over, rtol=0.0, atol=1e-6)
+    assert (over > 10.0).any() and (over == 0.0).any()
+
+
+def people_who_come_and_go(seed: int) -> Onlookers:
+    rng = np.random.default_rng(seed)
+    times = np.arange(60) / 5.0
+    places = np.cumsum(rng.normal(0.0, 0.25, (9, 60, 3)), axis=1) + rng.uniform(-3.0, 3.0, (9, 1, 3))
+    for k in range(9):
+        first, end = np.sort(rng.choice(61, 2, replace=False))
+        places[k, :first], places[k, end:] = np.nan, np.nan
+    places[8] = np.nan
+    return Onlookers(times, places, tuple("abcabcabc"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_comes_and_who_is_near_follows_from_all_places(seed: int) -> None:
+    seen = people_who_come_and_go(seed)
+    when = np.linspace(-0.5, 12.5, 200)
+    for me in range(9):
+        apart = seen.places[:, :, :2] - seen.places[me, :, :2]
+        away, others = np.hypot(apart[..., 0], apart[..., 1]), np.arange(9) != me
+        nearest = np.minimum(np.where(np.isnan(away), np.inf, away)[others].min(axis=0), 100.0)
+        assert (seen.apart(me, when) == np.interp(when, seen.times, nearest)).all()
+        step, closing = np.gradient(seen.places[me, :, :2], axis=0) * 5.0, -np.gradient(away, axis=1) * 5.0
+        speed = np.hypot(*step.T)
+        ahead = (apart * step).sum(axis=-1) > np.cos(np.radians(70.0)) * away * speed
+        comes = ahead & (speed > 0.4) & (closing > 0.4 + 0.5 * speed) & (away < 6.0) & (away > 1.0)
+        comes &= others[:, None]
+        found = np.where(comes, away, np.inf)
+        assert (seen.comers(me) == np.where(np.isfinite(found.min(axis=0)), found.argmin(axis=0), -1)).all()
+
+
+def test_neighbours_are_those_within_four_metres_at_the_same_time() -> None:
+    rng, places, rows = np.random.default_rng(2), TakenPlaces(), []
+    for k in range(200):
+        place, begin = rng.uniform(-9.0, 9.0, 2), rng.uniform(0.0, 50.0)
+        near = places.near(place, begin, begin + 5.0)
+        assert near == {
+            name for at, a, b, name in rows if a < begin + 5.0 and begin < b and np.hypot(*(at - place)) < NEIGHBORS
+        }
+        places.add(place, begin, begin + 5.0, f"way {k}")
+        rows.append((place, begin, begin + 5.0, f"way {k}"))
+
+
+def test_nobody_turns_to_a_companion_who_is_leaving() -> None:
+    """A train leaves between two moments: whoever was near at one of them may be gone at the other."""
+    library = _body_of("person")
+    body, clip = upper_body(library.skeleton), library.clips["stand"]
+    assert body is not None
+    count = len(clip)
+    times = np.arange(20) / 5.0
+    places = np.zeros((2, 20, 3))
+    places[1] = [1.0, 1.0, 0.0]
+
+    class Leaving(Onlookers):
+        def near(self, character: int, begin: float, end: float, within: float) -> tuple[IntArray, BoolArray]:
+            return np.array([1]), np.array([True])
+
+    person = SimpleNamespace(clip=clip, character=0, start=0.0, body=body, free=np.ones(count))
+    small = np.zeros((count, len(body.joints), 3))
+    _face_companions(Leaving(times, places, ("a", "a")), person, (0, count), small)  # type: ignore[arg-type]
+    assert np.isfinite(small).all() and np.abs(small).max() > 0.0
+    small[:] = 0.0
+    places[1] = np.nan
+    _face_companions(Leaving(times, places, ("a", "a")), person, (0, count), small)  # type: ignore[arg-type]
+    assert (small == 0.0).all()

@@ -16,8 +16,8 @@ from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.motion.body import capsule_body, capsules
-from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, traffic_hit
-from gaitway.space.mover_sweep import cover_footprint
+from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, step_window_slots, traffic_hit
+from gaitway.space.mover_sweep import Swept, cover_footprint
 from gaitway.space.plan import Plan, PlanStep
 from gaitway.space.traffic import SLOT, Traffic, placed_discs
 from gaitway.world.exact import footprint_distance
@@ -280,3 +280,24 @@ def test_who_breaks_off_is_not_in_its_own_way() -> None:
         traffic.add_swept(owner, swept)
     assert traffic.hit(5.17, 1.0, 1.0, 0.1) == "ada"
     assert traffic.hit(5.25, 1.0, 1.0, 0.1) is None
+
+
+def test_windows_have_the_slots_of_their_times() -> None:
+    times = np.random.default_rng(1).uniform(-0.5, 9.0, (50, 1)) + np.array([0.0, 0.08])
+    times[:3] = [[0.1, 0.2], [0.3, 0.3], [0.0999999999, 0.1]]
+    slots = np.empty((50, 2), dtype=np.int64)
+    step_window_slots(times, slots)
+    assert slots.tolist() == [[first_slot(a), max(end_slot(b), first_slot(a) + 1)] for a, b in times.tolist()]
+
+
+def test_groups_of_a_chunk_begin_one_after_another() -> None:
+    traffic = Traffic()
+    order = [4, 1, 7, 2, 2, 5]
+    slots = np.array([[k, k + 1] for k in order])
+    around = np.column_stack([np.arange(6.0), np.zeros(6), np.full(6, 0.2)])
+    traffic.add_swept(traffic.enroll("ann"), Swept(around, around, np.arange(7), slots, np.full(6, -1)))
+    arrays = traffic.arrays
+    for first, end in arrays.chunks[: traffic._counts[2], :2].tolist():
+        assert (np.diff(arrays.groups[first:end, 4]) >= 0).all()
+    assert [stay_hit(arrays, 0, x, 0.0, 0.1) for x in range(6)] == [0] * 6
+    assert [traffic_hit(arrays, slot, float(x), 0.0, 0.1, -1) for x, slot in enumerate(order)] == [0] * 6

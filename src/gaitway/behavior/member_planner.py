@@ -106,14 +106,17 @@ class MemberPlanner:
         if isinstance(exact, str):
             self.settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
             return False
-        before = self._relaxed(member, traffic, exact.planned, goes_on=exact.table is not None)
+        goes_on = exact.table is not None or heading is not None
+        before = self._relaxed(member, traffic, exact.planned, goes_on=goes_on)
         self._add(member, traffic, found, before)
         exact.add_to(traffic, member.owner)
-        traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
         whole = replace(exact.plan, steps=(*before.plan.steps, *exact.plan.steps[exact.arrival.first :]))
+        if exact.table is None:  # nothing is bent at the end, which is that of the steps drawn straight
+            whole = replace(whole, end_pose=before.plan.end_pose, end_time=before.plan.end_time)
+        traffic.add_standing(member.owner, member.end_discs(whole), whole.end_time)
         found.plans[member.name], found.bent[member.name] = whole, exact.arrival.clips
-        away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], goal)))
-        found.results[member.name] = replace(result, plan=whole, closest=exact.plan.end_pose, remaining=away)
+        away = float(np.hypot(*np.subtract(whole.end_pose[:2], goal)))
+        found.results[member.name] = replace(result, plan=whole, closest=whole.end_pose, remaining=away)
         return True
 
     def settle(

@@ -203,16 +203,22 @@ def chunk_hit(
             continue
         begin = first_slot(t + stretch * windows[w, WINDOW_BEGIN])
         stop = end_slot(t + stretch * windows[w, WINDOW_END])
+        while first < end and groups[np.uintp(first), END_SLOT] <= begin:
+            first += 1  # windows begin one after another, so that no later one meets it either
         for group in range(first, end):
-            if groups[group, FIRST_SLOT] >= stop or groups[group, END_SLOT] <= begin:
+            g = np.uintp(group)
+            if groups[g, FIRST_SLOT] >= stop:
+                break  # groups of a chunk begin one after another
+            if groups[g, END_SLOT] <= begin or (kind >= 0 and groups[g, KIND] == kind):
                 continue
-            if (kind >= 0 and groups[group, KIND] == kind) or not meets(around, group, px, py, r):
+            if not meets(around, group, px, py, r):
                 continue
+            first_disc, end_disc = groups[g, FIRST_DISC], groups[g, END_DISC]
             for k in range(starts[w], starts[w + 1]):
-                u, v, q = discs[k, 0], discs[k, 1], discs[k, 2]
+                u, v, q = discs[np.uintp(k), 0], discs[np.uintp(k), 1], discs[np.uintp(k), 2]
                 qx, qy = x + c * u - s * v, y + s * u + c * v
                 if meets(around, group, qx, qy, q):
-                    for other in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+                    for other in range(first_disc, end_disc):
                         if meets(others, other, qx, qy, q - leave):
                             return group
     return -1

@@ -90,6 +90,14 @@ def end_slot(time: float) -> int:
 
 
 @kernel(borrows=True)
+def step_window_slots(times: FloatArray, slots: IntArray) -> None:
+    """Write the first and the end slot of windows, at least one each (W, 2), given when they begin and end [s]."""
+    for window in range(len(times)):
+        first = first_slot(times[window, 0])
+        slots[window, 0], slots[window, 1] = first, max(end_slot(times[window, 1]), first + 1)
+
+
+@kernel(borrows=True)
 def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
     """Return the owner that is within a disc at some time of a slot, or -1; see `group_hit`."""
     group = group_hit(arrays, slot, x, y, r, passing)
@@ -197,9 +205,11 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
     A planner must ask this before a character stops for good, since earlier plans know nothing of it.
     """
     last, slot = max(arrays.last, slot, 0), max(slot, 0)
+    long = may_meet(arrays, _STAYS, slot, last + 1, x, y, r)
     while slot <= last:
         end = ((slot >> ERA) + 1) << ERA
-        if may_meet(arrays, slot, end, x, y, r):
+        some = long and may_meet(arrays, _STAYS, slot, end, x, y, r)
+        if some or may_meet(arrays, (slot >> ERA) + 1, slot, end, x, y, r):
             for one in range(slot, min(end, last + 1)):
                 owner = traffic_hit(arrays, one, x, y, r, -1)
                 if owner >= 0:
@@ -209,30 +219,27 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
 
 
 @kernel(borrows=True, inner=True)
-def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r: float) -> bool:
-    """Return whether something may come within a disc in some slots; if not, nothing does."""
+def may_meet(arrays: TrafficArrays, era: int, first: int, end: int, x: float, y: float, r: float) -> bool:
+    """Return whether something of an era (plus 1, or `_STAYS`) may come within a disc in some slots."""
     keys, heads, links, chunks = arrays.keys, arrays.heads, arrays.links, arrays.chunks
     found = False
-    era, last_era = _STAYS, (max(end - 1, 0) >> ERA) + 1
-    if len(keys) == 0:
-        era = last_era + 1
-    while era <= last_era:
+    if len(keys) > 0:
         for column in range(block_of(x - r), block_of(x + r) + 1):
             for row in range(block_of(y - r), block_of(y + r) + 1):
-                link = first_link(keys, heads, era, column, row)
+                link = first_link(keys, heads, era, column, row) if not found else -1
                 while link >= 0:
                     chunk = links[link, 0]
                     there = chunks[chunk, BEGIN] < end and first < chunks[chunk, END]
                     found = found or (there and meets(arrays.chunk_around, chunk, x, y, r))
                     link = -1 if found else links[link, 1]
-        era = last_era + 1 if found else max(era + 1, (max(first, 0) >> ERA) + 1)
     return found
 
 
 @kernel(borrows=True, inner=True)
 def meets(discs: FloatArray, k: int, x: float, y: float, r: float) -> bool:
     """Return whether two discs share more than a point."""
-    reach, dx, dy = discs[k, 2] + r, discs[k, 0] - x, discs[k, 1] - y
+    disc = np.uintp(k)  # what cannot be negative needs no test
+    reach, dx, dy = discs[disc, 2] + r, discs[disc, 0] - x, discs[disc, 1] - y
     return bool(reach > 0.0 and dx * dx + dy * dy < reach * reach)
 
 

@@ -30,6 +30,7 @@ from gaitway.space._traffic_kernels import (
     link_chunks,
     no_traffic,
     stay_hit,
+    step_window_slots,
     swept_hit,
     traffic_hit,
 )
@@ -273,7 +274,8 @@ class Traffic:
         """Gather groups of one owner into chunks; return the first chunk, and the one after the last."""
         slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
         eras, long = slots[:, 0] >> ERA, slots[:, 1] - slots[:, 0] > 1 << ERA
-        cuts = np.flatnonzero((np.diff(eras) != 0) | long[1:] | long[:-1]) + 1
+        back = np.diff(slots[:, 0]) < 0  # groups of a chunk begin one after another
+        cuts = np.flatnonzero((np.diff(eras) != 0) | long[1:] | long[:-1] | back) + 1
         starts, count = np.concatenate([[0], cuts]), self._counts[2]
         done = count + len(starts)
         self._chunks, self._chunk_around = _roomy(self._chunks, done), _roomy(self._chunk_around, done)
@@ -382,16 +384,22 @@ def swept_step(step: PlanStep, table: ActionTable, discs: BodyDiscs) -> Swept:
     action = _action(table, step.clip, step.behavior)
     windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
     starts = discs.timed_starts[windows.start : windows.stop + 1]
-    times = step.time + discs.window_times[windows] / step.speed
-    first = np.array([first_slot(t) for t in times[:, 0].tolist()])
-    end = np.array([end_slot(t) for t in times[:, 1].tolist()])
     return Swept(
         _moved(step.pose, discs.window_around[windows]),
         _moved(step.pose, discs.timed[int(starts[0]) : int(starts[-1])]),
         starts - starts[0],
-        np.column_stack([first, np.maximum(end, first + 1)]),
-        np.full(len(first), -1, dtype=np.int64),
+        step_slots(step, discs, action),
+        np.full(len(starts) - 1, -1, dtype=np.int64),
     )
+
+
+def step_slots(step: PlanStep, discs: BodyDiscs, action: int) -> IntArray:
+    """Return first and end slot of each window of a step that plays an action; (W, 2)."""
+    windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
+    times = step.time + discs.window_times[windows] / step.speed
+    slots = np.empty(times.shape, dtype=np.int64)
+    step_window_slots(read_only(times), slots)
+    return slots
 
 
 def _action(table: ActionTable, clip: str, behavior: str) -> int:

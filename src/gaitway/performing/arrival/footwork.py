@@ -76,20 +76,21 @@ def footwork(clip: Clip) -> Footwork | None:
 
 def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
     """Join footworks, each with its first frame at a pose, which is the last frame of the one before."""
-    paths, ends, rolled, gone = [], [], [], 0.0
-    for k, (work, pose) in enumerate(zip(works, poses, strict=True)):
-        frames = slice(min(k, 1), None)
-        paths.append(planar.compose(pose, work.path[frames]))
-        paths[-1][:, 2] = pose[2] + work.path[frames, 2]
-        ends.append(planar.transform_points(pose, work.ends[frames]))
+    counts = [len(work) - min(k, 1) for k, work in enumerate(works)]
+    parts = [slice(min(k, 1), None) for k in range(len(works))]
+    start = np.repeat(np.array(poses, dtype=np.float64), counts, axis=0)
+    local = np.concatenate([work.path[part] for work, part in zip(works, parts, strict=True)])
+    path = planar.compose(start, local)
+    path[:, 2] = np.unwrap(start[:, 2] + local[:, 2])
+    feet = np.concatenate([work.ends[part] for work, part in zip(works, parts, strict=True)])
+    down = np.concatenate([work.down[part] for work, part in zip(works, parts, strict=True)])
+    rolled, gone = list[FloatArray](), 0.0
+    for work, part in zip(works, parts, strict=True):
         if work.rolled is not None:
-            rolled.append(gone + work.rolled[frames])
+            rolled.append(gone + work.rolled[part])
             gone = float(rolled[-1][-1])
-    path = np.concatenate(paths)
-    path[:, 2] = np.unwrap(path[:, 2])
-    down = np.concatenate([work.down[min(k, 1) :] for k, work in enumerate(works)])
     way = np.concatenate(rolled) if rolled else None
-    return Footwork(works[0].legs, path, np.concatenate(ends), down, way, works[0].fps)
+    return Footwork(works[0].legs, path, planar.transform_points(start[:, None], feet), down, way, works[0].fps)
 
 
 def _feet(skeleton: Skeleton) -> tuple[Leg, ...]:

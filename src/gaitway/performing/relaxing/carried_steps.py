@@ -17,16 +17,17 @@ from gaitway.core import planar
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.performing.arrival.footwork import Footwork
+from gaitway.performing.relaxing import _carried_kernels as kernels
 from gaitway.performing.relaxing.straight_path import PathContact
+from gaitway.space._distance_kernels import Squares
+from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import PlanStep
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.traffic import Traffic, swept_step
+from gaitway.space.traffic import Traffic, step_slots
 
-_BODY = 0.02
-"""How far limbs may leave the discs that are carried with the root, where legs follow their feet [m]."""
-_STRIDE_S, _LEG = 0.4, 0.3
-"""Time before and after within which feet are put down that a leg follows [s]; their distance from the root [m]."""
+_STRIDE_S = 0.4
+"""Time before and after within which feet are put down that a leg follows [s]."""
 _SHIFTS = (0.015, 0.04, 0.1, 0.2, 0.4)
 """Distances by which a path is moved away from what it touches until it is clear [m]."""
 _PROBE = 0.06
@@ -80,7 +81,7 @@ class HeldTraffic:
         """Return first and end slot of each window of a step; (W, 2)."""
         key = (step.clip, step.time, step.speed)
         if key not in self._slots:
-            self._slots[key] = swept_step(step, prepared.table, prepared.discs).slots
+            self._slots[key] = step_slots(step, prepared.discs, prepared.table.clips.index(step.clip))
         return self._slots[key]
 
     def meetings(self, swept: Swept) -> tuple[BoolArray, FloatArray]:
@@ -119,8 +120,7 @@ class CarriedSteps:
         self.counts: IntArray = np.concatenate([c.counts for c in covers])
         self.bounds = np.concatenate([c.bounds for c in covers])
         self.slots = np.concatenate(slots)
-        self.owner: IntArray = np.repeat(np.arange(len(self.counts)), self.counts)
-        self.step_of: IntArray = np.repeat(np.arange(len(covers)), [len(c.counts) for c in covers])
+        self.starts: IntArray = np.concatenate([[0], np.cumsum(self.counts)])
 
     def swept(self, path: FloatArray) -> Swept:
         """Return what the steps cover on a path (F, 3)."""
@@ -189,35 +189,27 @@ class CarriedSteps:
 
     def _swept(self, rows: FloatArray, windows: IntArray) -> Swept:
         """Return what some windows cover, given poses of the root in their frames; (5, W, 3)."""
-        local = self.poses[:, windows]
-        carry = planar.compose(rows, local)
-        roots = self.roots[:, windows]
-        away = np.hypot(*np.moveaxis(planar.transform_points(carry[:1], roots[1:]) - rows[1:, :, :2], -1, 0))
-        turned = np.abs(planar.wrap_angle(carry[1:, :, 2] - carry[0, :, 2]))
-        slack = (away[:2] + turned[:2] * self.bounds[windows]).max(axis=0)
-        slack += np.minimum((away[2:] + _LEG * turned[2:]).max(axis=0), _BODY)
-        counts = self.counts[windows]
-        if len(windows) == len(self.counts):
-            discs = self.discs
-        else:
-            chosen = np.zeros(len(self.counts), dtype=bool)
-            chosen[windows] = True
-            discs = self.discs[chosen[self.owner]]
-        return Swept(
-            _grown(self.around[windows], carry[0], slack),
-            _grown(discs, np.repeat(carry[0], counts, axis=0), np.repeat(slack, counts)),
-            np.concatenate([[0], np.cumsum(counts)]),
-            self.slots[windows],
-            np.full(len(windows), -1, dtype=np.int64),
-        )
+        count = int(self.counts[windows].sum())
+        around, discs, starts = np.empty((len(windows), 3)), np.empty((count, 3)), np.empty(len(windows) + 1, np.int64)
+        kernels.sweep(
+            np.ascontiguousarray(rows), windows, self.poses, self.roots, self.bounds, self.around, self.discs,
+            self.starts, around, discs, starts,
+        )  # fmt: skip
+        return Swept(around, discs, starts, self.slots[windows], np.full(len(windows), -1, dtype=np.int64))
 
     def _touching(self, rows: FloatArray, windows: IntArray) -> BoolArray:
         """Return whether some windows touch anything, given poses of the root in their frames; (W,)."""
-        swept = self._swept(rows, windows)
-        near = self.prepared.fields.clearance(swept.discs[:, :2]) < swept.discs[:, 2]
-        touching = np.logical_or.reduceat(near, swept.starts[:-1])
-        return np.asarray(touching | self.traffic.meetings(swept)[0])
+        fields, touching = self.prepared.fields, np.empty(len(windows), dtype=np.bool_)
+        squares, grid = self.prepared.part("distances", lambda: _distances(fields))
+        kernels.touch(
+            self.traffic.handle, squares, grid, np.ascontiguousarray(rows), windows, self.poses, self.roots,
+            self.bounds, self.around, self.discs, self.starts, self.slots, touching,
+        )  # fmt: skip
+        return touching
 
 
-def _grown(discs: FloatArray, moves: FloatArray, slack: FloatArray) -> FloatArray:
-    return np.column_stack([planar.transform_points(moves, discs[:, :2]), discs[:, 2] + slack])
+def _distances(fields: WorldFields) -> tuple[Squares, FloatArray]:
+    """Return squared distances to obstacles [m^2], and where their grid lies, see `_carried_kernels.clearance`."""
+    spec = fields.spec
+    grid = np.array([*spec.origin, spec.cell, spec.cell**2])
+    return fields.arrays.squares[fields.arrays.field_of[0]], grid

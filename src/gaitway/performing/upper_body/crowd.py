@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,18 +43,39 @@ class Onlookers:
 
     def comers(self, character: int) -> IntArray:
         """Return who comes towards a character at each moment, the nearest; -1 for nobody; (T,)."""
-        own = self.places[character, :, :2]
-        apart = self.places[:, :, :2] - own
+        out = np.full(len(self.times), -1)
+        there, others = self._company(character)
+        own, all_of_them = self.places[character, there, :2], self.places[others, there, :2]
+        apart = all_of_them - own
         away = np.hypot(apart[..., 0], apart[..., 1])
         step = np.gradient(own, axis=0) * _RATE if len(own) > 1 else np.zeros_like(own)
         speed = np.hypot(step[:, 0], step[:, 1])
         closing = -np.gradient(away, axis=1) * _RATE if len(own) > 1 else np.zeros_like(away)
         ahead = (apart * step).sum(axis=-1) > _AHEAD * away * speed
         seen = ahead & (speed > _CLOSING) & (closing > _CLOSING + 0.5 * speed) & (away < _FAR) & (away > _NEAR)
-        seen[character] = False
         found = np.where(seen, away, np.inf)
-        nearest = np.argmin(found, axis=0)
-        return np.where(np.isfinite(found[nearest, np.arange(found.shape[1])]), nearest, -1)
+        if len(others):
+            nearest = np.argmin(found, axis=0)
+            least = found[nearest, np.arange(found.shape[1])]
+            out[there] = np.where(np.isfinite(least), others[nearest], -1)
+        return out
+
+    def _company(self, character: int) -> tuple[slice, IntArray]:
+        """Return the moments at which a character is there, one more on either side, and who is there at any of them.
+
+        Without it nothing is seen, and who comes and goes at other times is never met.
+        """
+        present = np.flatnonzero(self._present[character])
+        if not len(present):
+            return slice(0, 0), np.empty(0, dtype=np.int64)
+        there = slice(max(int(present[0]) - 1, 0), int(present[-1]) + 2)
+        others = np.flatnonzero(self._present[:, there].any(axis=1))
+        return there, others[others != character]
+
+    @cached_property
+    def _present(self) -> BoolArray:
+        """Whether each character is there at each moment; (C, T)."""
+        return ~np.isnan(self.places[:, :, 0])
 
     def near(self, character: int, begin: float, end: float, within: float) -> tuple[IntArray, BoolArray]:
         """Return who is near a character in the middle of a span of time, and whether they belong to its group.
@@ -72,10 +94,11 @@ class Onlookers:
 
     def apart(self, character: int, times: FloatArray) -> FloatArray:
         """Return how far the next other root is from a character at some times [m]; infinity if it is alone; (N,)."""
-        away = self.places[:, :, :2] - self.places[character, :, :2]
+        nearest = np.full(len(self.times), np.inf)
+        there, others = self._company(character)
+        away = self.places[others, there, :2] - self.places[character, there, :2]
         far = np.hypot(away[..., 0], away[..., 1])
-        far[character] = np.inf
-        nearest = np.where(np.isnan(far), np.inf, far).min(axis=0)
+        nearest[there] = np.where(np.isnan(far), np.inf, far).min(axis=0, initial=np.inf)
         return np.asarray(np.interp(times, self.times, np.minimum(nearest, 100.0)))
 
     def room(self, character: int, begin: float, end: float) -> float:

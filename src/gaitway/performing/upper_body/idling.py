@@ -5,6 +5,7 @@ Captured people who stand turn their joints by 8 to 15 degrees a second on the m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -44,15 +45,27 @@ _ROLES = {
 class TakenPlaces:
     """Who stands where, when and how, so that neighbours differ. This class is **mutable**."""
 
-    rows: list[tuple[float, float, float, float, str]] = field(default_factory=list)
-    """x, y [m], begin, end [s] and name of the way."""
+    cells: dict[tuple[int, int], list[tuple[float, float, float, float, str]]] = field(default_factory=dict)
+    """x, y [m], begin, end [s] and name of the way, by the square of side `NEIGHBORS` that a place lies in."""
+
+    def add(self, place: FloatArray, begin: float, end: float, way: str) -> None:
+        """Note that somebody stands at a place (2,) from one time to another [s]."""
+        x, y = float(place[0]), float(place[1])
+        self.cells.setdefault(_cell(x, y), []).append((x, y, begin, end, way))
 
     def near(self, place: FloatArray, begin: float, end: float) -> set[str]:
         """Return the ways in which neighbours stand within a span of time."""
+        x0, y0 = float(place[0]), float(place[1])
+        column, row = _cell(x0, y0)
+        about = [(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
         return {
-            way for x, y, a, b, way in self.rows
-            if a < end and begin < b and np.hypot(x - place[0], y - place[1]) < NEIGHBORS
+            way for cell in about for x, y, a, b, way in self.cells.get(cell, ())
+            if a < end and begin < b and math.hypot(x - x0, y - y0) < NEIGHBORS
         }  # fmt: skip
+
+
+def _cell(x: float, y: float) -> tuple[int, int]:
+    return math.floor(x / NEIGHBORS), math.floor(y / NEIGHBORS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +122,19 @@ def drawn_ways(
         way = _draw(places.near(place, begin + max(at, 0.0), begin + until), rng)
         until = min(until, at + way.longest)
         ramp, back = rng.uniform(*_RAMP, 2)
-        alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
-        own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
         if way.left is None and way.right is None:
-            places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))
-        elif own.reach < alone:
-            places.rows.append((float(place[0]), float(place[1]), begin + at, begin + until, way.name))
-            weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
-            if not (closed and until > end - begin - 0.5):
-                weight = weight * ease(np.clip((until - frames) / back, 0.0, 1.0))
-            out.append(Held(own, weight))
+            places.add(place, begin + at, begin + until, way.name)
         else:
-            until = at + 0.5
+            alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
+            own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
+            if own.reach < alone:
+                places.add(place, begin + at, begin + until, way.name)
+                weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
+                if not (closed and until > end - begin - 0.5):
+                    weight = weight * ease(np.clip((until - frames) / back, 0.0, 1.0))
+                out.append(Held(own, weight))
+            else:
+                until = at + 0.5
         at = until + float(rng.uniform(0.3, 3.0))
     return out
 

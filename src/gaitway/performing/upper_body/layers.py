@@ -14,11 +14,11 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, minimum_filter1d
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
-from gaitway.motion.limits import joint_limits, violations
 from gaitway.motion.skeleton import Skeleton
+from gaitway.performing.upper_body import _limit_kernels
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.gaze import Gaze, gaze_of
 from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
@@ -119,6 +119,8 @@ class _Person:
     """How upright the trunk is, 0 to 1; (F,)."""
     free: FloatArray
     """How much room there is to turn the trunk and to move the arms, 0 to 1; (F,)."""
+    from_movers: FloatArray
+    """How far the next mover is [m]; (F,)."""
     rng: np.random.Generator
 
 
@@ -130,8 +132,10 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     rng = np.random.default_rng([crowd.seed, crc32(take.names[character].encode()), 18])
     start, world = take.start(character), clip.joint_transforms()[1]
     gaze = gaze_of(clip, character, start, crowd.seen, crowd.around, take.goals[character], rng)
-    upright, free = _upright(body, world, clip.fps), _free(crowd, character, clip, start)
-    person = _Person(character, body, clip, start, world, gaze, upright, free, rng)
+    times = start + np.arange(len(clip)) / clip.fps
+    movers = crowd.around.from_movers(clip.root_positions[:, :2], times)
+    upright, free = _upright(body, world, clip.fps), _free(crowd, character, clip, times, movers)
+    person = _Person(character, body, clip, start, world, gaze, upright, free, movers, rng)
     vectors = np.zeros((len(clip), len(body.joints), 3))
     _look(person, vectors)
     calm = 1.0 - _passing(crowd.around, clip)
@@ -150,15 +154,15 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
     Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
     is held at its limit would stop too suddenly. Neck and head are made less together.
     """
-    own, limits, fps = clip.rotations[:, body.joints], joint_limits(clip.skeleton).only(body.joints), clip.fps
+    own, fps = clip.rotations[:, body.joints], clip.fps
     vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
-    most = np.maximum(violations(clip, limits)[:, body.joints] + _WORSE, _BEYOND)
+    most = np.maximum(_beyond_limits(body, clip.rotations) + _WORSE, _BEYOND)
     gaze = [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
     out = turns
     for _ in range(_TRIES):
         local = np.array(clip.rotations)
         local[:, body.joints] = rotations.multiply(own, out)
-        far = violations(replace(clip, rotations=local, contacts=None), limits)[:, body.joints] > most
+        far = _beyond_limits(body, local) > most
         far[:, gaze] = far[:, gaze].any(axis=1, keepdims=True)
         changed = np.flatnonzero(far.any(axis=0))
         if not len(changed):
@@ -168,6 +172,18 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
         lessened = rotations.from_rotation_vector(weights[:, changed, None] * vectors[:, changed])
         out = np.array(out)
         out[:, changed] = lessened
+    return out
+
+
+def _beyond_limits(body: UpperBody, local: FloatArray) -> FloatArray:
+    """Return by how much each joint of an upper body is beyond its limits in poses (F, J, 4) [degrees]; (F, K)."""
+    limits, over = body.limits, np.empty((len(local), len(body.limited)))
+    _limit_kernels.beyond(
+        body.skeleton.parents, read_only(local), limits.joints, limits.bases, body.t_pose, limits.axes, limits.low,
+        limits.high, over,
+    )  # fmt: skip
+    out = np.zeros((len(local), len(body.joints)))
+    out[:, body.limited] = over
     return out
 
 
@@ -287,7 +303,7 @@ def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatAr
     small = sway(body, times, person.rng)
     spot = Spot(
         person.character, roots.mean(axis=0), (person.start + a / fps, person.start + b / fps), fps, a == 0, last,
-        min(crowd.around.room(roots), float(crowd.around.from_movers(roots, times).min())),  # turns move the root
+        min(crowd.around.room(roots), float(person.from_movers[a:b].min())),  # turns move the root
     )  # fmt: skip
     held = drawn_ways(body, np.array(clip.rotations[(a + b) // 2]), spot, crowd.seen, crowd.places, person.rng)
     head = body.column("head")
@@ -306,7 +322,11 @@ def _face_companions(seen: Onlookers, person: _Person, span: tuple[int, int], sm
     if not own.any():
         return
     k = seen.index(person.start + 0.5 * (a + b) / fps)
-    away = seen.places[others[own], k, :2].mean(axis=0) - seen.places[me, k, :2]
+    beside = seen.places[others[own], k, :2]
+    beside = beside[np.isfinite(beside[:, 0])]  # whoever leaves just then is not there any more
+    if not len(beside):
+        return
+    away = beside.mean(axis=0) - seen.places[me, k, :2]
     angle = np.arctan2(away[1], away[0]) - float(person.clip.headings()[(a + b) // 2])
     angle = float(np.clip((angle + np.pi) % (2.0 * np.pi) - np.pi, -0.9, 0.9))
     for role, share in (("spine", 0.12), ("chest", 0.16)):
@@ -323,10 +343,17 @@ def _passing(around: Surroundings, clip: Clip) -> FloatArray:
     return out
 
 
-def _free(crowd: _Crowd, character: int, clip: Clip, start: float) -> FloatArray:
-    """Return how much room there is to turn the trunk and to move the arms, 0 to 1; (F,)."""
-    times, points = start + np.arange(len(clip)) / clip.fps, clip.root_positions[:, :2]
-    walls = np.minimum(crowd.around.clear(points, _WALLS[1]), crowd.around.from_movers(points, times))
+def _free(crowd: _Crowd, character: int, clip: Clip, times: FloatArray, movers: FloatArray) -> FloatArray:
+    """Return how much room there is to turn the trunk and to move the arms, 0 to 1; (F,).
+
+    Args:
+        crowd: what all characters share.
+        character: the character.
+        clip: its whole motion.
+        times: times of its frames [s]; (F,).
+        movers: how far the next mover is [m]; (F,).
+    """
+    walls = np.minimum(crowd.around.clear(clip.root_positions[:, :2], _WALLS[1]), movers)
     others = crowd.seen.apart(character, times)
     shares = [(away - low) / (high - low) for away, (low, high) in ((walls, _WALLS), (others, _OTHERS))]
     least = minimum_filter1d(np.clip(np.minimum(*shares), 0.0, 1.0), 2 * round(0.3 * clip.fps) + 1, mode="nearest")

@@ -12,6 +12,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.kinematics import local_rotations
+from gaitway.motion.limits import JointLimits, joint_limits
 from gaitway.motion.skeleton import Skeleton
 
 TRUNK = ("spine", "chest", "neck", "head")
@@ -34,6 +35,12 @@ class UpperBody:
     """Forward, left and up in each joint's own frame; (K, 3, 3)."""
     rest: FloatArray
     """Local rotations of the T-pose; (K, 4)."""
+    t_pose: FloatArray
+    """World rotations of the T-pose of the whole skeleton; (J, 4)."""
+    limits: JointLimits
+    """Limits of those joints that have any."""
+    limited: IntArray
+    """Rows of the joints that have limits."""
 
     def column(self, role: str) -> int:
         """Return the row of a role, or -1."""
@@ -74,7 +81,12 @@ def upper_body(skeleton: Skeleton) -> UpperBody | None:
     world = t_pose(skeleton)
     axes = rotations.rotate(rotations.conjugate(world[joints])[:, None], np.eye(3)[None])
     rest = local_rotations(skeleton, world)[joints]
-    return UpperBody(skeleton, tuple(role for role, _ in found), read_only(joints), read_only(axes), read_only(rest))
+    limits = joint_limits(skeleton).only(joints)
+    limited = np.array([joints.tolist().index(joint) for joint in limits.joints.tolist()], dtype=np.int64)
+    return UpperBody(
+        skeleton, tuple(role for role, _ in found), read_only(joints), read_only(axes), read_only(rest),
+        read_only(world), limits, read_only(limited),
+    )  # fmt: skip
 
 
 def _eyes(skeleton: Skeleton) -> list[int]:

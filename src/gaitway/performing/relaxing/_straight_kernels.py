@@ -1,0 +1,241 @@
+"""Straight paths for kernels: where the root goes when steps turn and stretch, and the system that says by how much.
+
+Sums over frames run from the first to the last, so that results are those of NumPy's cumulative sums.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+
+HARD = 100.0
+"""Cost of a turn beyond the limits of its step, by its square [1/rad]."""
+SMALL = math.radians(6.0)
+"""Turn of a step below which it counts by its square [rad]."""
+GIVE = 1e-9
+"""How far a contact gives way, so that two that say the same do not contradict [m]."""
+HELD = 1e4
+"""Cost of stretching a step that is stretched as far as it may be."""
+STEP = 0.3
+"""Most that a round adds to a heading [rad]; a turn is only linear for a short way."""
+SHORTEST, LONGEST = 0.88, 1.06
+"""Least and greatest factor on the lengths of steps; what looks like the same walk."""
+
+
+@kernel(borrows=True, inner=True)
+def moved(
+    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, added: FloatArray, longer: FloatArray,
+    frame: int,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the move of the root from a frame to the next, before it is stretched [m], and the factor on it.
+
+    Args:
+        ahead: moves from frame to frame as planned [m]; (F - 1, 2).
+        step: step of each frame; (F,).
+        half: share of what is added at the end of a step, between two frames; (F - 1,).
+        strides: 1 where steps may be longer or shorter, else 0; (F - 1,).
+        added: what is added to the heading at each knot [rad]; (K + 1,).
+        longer: by which share steps are longer at each knot; (K + 1,).
+        frame: the frame.
+    """
+    k, part = step[frame + 1], half[frame]
+    angle = added[k] + part * (added[k + 1] - added[k])
+    stretch = longer[k] + part * (longer[k + 1] - longer[k])
+    c, s, u, v = math.cos(angle), math.sin(angle), ahead[frame, 0], ahead[frame, 1]
+    return c * u - s * v, s * u + c * v, 1.0 + strides[frame] * stretch
+
+
+@kernel(borrows=True, inner=True)
+def lay_places(
+    path: FloatArray, ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, added: FloatArray,
+    longer: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Write the places of the root into the first two columns of an array; arguments as in `moved`."""
+    x = y = 0.0
+    out[0, 0], out[0, 1] = path[0, 0] + x, path[0, 1] + y
+    for frame in range(len(ahead)):
+        u, v, factor = moved(ahead, step, half, strides, added, longer, frame)
+        x, y = x + u * factor, y + v * factor
+        out[frame + 1, 0], out[frame + 1, 1] = path[0, 0] + x, path[0, 1] + y
+
+
+@kernel(borrows=True)
+def lay_path(
+    path: FloatArray, ahead: FloatArray, step: IntArray, share: FloatArray, half: FloatArray, strides: FloatArray,
+    added: FloatArray, longer: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Write the path that follows from what is added to headings and lengths.
+
+    Args:
+        path: the path as planned; (F, 3).
+        ahead: as in `moved`.
+        step: as in `moved`.
+        share: share of what is added at the end of a step, in each frame; (F,).
+        half: as in `moved`.
+        strides: as in `moved`.
+        added: as in `moved`.
+        longer: as in `moved`.
+        out: the path, written; (F, 3).
+    """
+    lay_places(path, ahead, step, half, strides, added, longer, out)
+    for frame in range(len(path)):
+        k = step[frame]
+        out[frame, 2] = path[frame, 2] + added[k] + share[frame] * (added[k + 1] - added[k])
+
+
+@kernel
+def effects(
+    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, added: FloatArray,
+    longer: FloatArray, frames: IntArray, gone: FloatArray, turning: FloatArray, stretching: FloatArray,
+) -> None:  # fmt: skip
+    """Compute where frames are, and what changes at knots do about that.
+
+    Args:
+        ahead: as in `moved`.
+        step: as in `moved`.
+        half: as in `moved`.
+        strides: as in `moved`.
+        knots: frame in which each step begins, and the last frame; (K + 1,).
+        added: as in `moved`.
+        longer: as in `moved`.
+        frames: the frames; (C,).
+        gone: how far each is from the first frame of the path [m], written; (C, 2).
+        turning: how far it goes for a radian at each knot [m], written; (C, 2, K + 1).
+        stretching: how far it goes for a share of 1 at each knot [m], written; (C, 2, K + 1).
+    """
+    count = len(ahead) + 1
+    sums = np.zeros((count, 10))
+    for frame in range(count - 1):
+        u, v, factor = moved(ahead, step, half, strides, added, longer, frame)
+        x, y, part = u * factor, v * factor, half[frame]
+        u, v = u * strides[frame], v * strides[frame]
+        later_x, later_y, later_u, later_v = x * part, y * part, u * part, v * part
+        after = frame + 1
+        sums[after, 0], sums[after, 1] = sums[frame, 0] + x, sums[frame, 1] + y
+        sums[after, 2], sums[after, 3] = sums[frame, 2] + later_x, sums[frame, 3] + later_y
+        sums[after, 4], sums[after, 5] = sums[frame, 4] + (x - later_x), sums[frame, 5] + (y - later_y)
+        sums[after, 6], sums[after, 7] = sums[frame, 6] + later_u, sums[frame, 7] + later_v
+        sums[after, 8], sums[after, 9] = sums[frame, 8] + (u - later_u), sums[frame, 9] + (v - later_v)
+    for c in range(len(frames)):
+        gone[c, 0], gone[c, 1] = sums[frames[c], 0], sums[frames[c], 1]
+        for k in range(len(knots)):
+            here = min(knots[k], frames[c])
+            turn_x = turn_y = stretch_x = stretch_y = 0.0
+            if k > 0:
+                last = min(knots[k - 1], frames[c])
+                turn_x, turn_y = sums[here, 2] - sums[last, 2], sums[here, 3] - sums[last, 3]
+                stretch_x, stretch_y = sums[here, 6] - sums[last, 6], sums[here, 7] - sums[last, 7]
+            if k < len(knots) - 1:
+                after_it = min(knots[k + 1], frames[c])
+                turn_x += sums[after_it, 4] - sums[here, 4]
+                turn_y += sums[after_it, 5] - sums[here, 5]
+                stretch_x += sums[after_it, 8] - sums[here, 8]
+                stretch_y += sums[after_it, 9] - sums[here, 9]
+            turning[c, 0, k], turning[c, 1, k] = -turn_y, turn_x
+            stretching[c, 0, k], stretching[c, 1, k] = stretch_x, stretch_y
+
+
+@kernel(borrows=True)
+def assemble(
+    planned: FloatArray, limits: FloatArray, group: IntArray, added: FloatArray, size: int, stiff: FloatArray,
+    held: FloatArray, rows: FloatArray, straightens: bool, system: FloatArray, slope: FloatArray,
+) -> None:  # fmt: skip
+    """Write the linear system of a change: variables are headings of groups of knots, lengths at knots, and forces.
+
+    Args:
+        planned: turn of each step [rad]; (K,).
+        limits: least and greatest turn of each step [rad]; (K, 2).
+        group: group of each knot, whose heading is one variable; group 0 has none, nor has any beyond `size`; (K + 1,).
+        added: what is added to the heading at each knot [rad]; (K + 1,).
+        size: number of groups that are variables.
+        stiff: what unequal lengths cost; (K + 1, K + 1).
+        held: cost of stretching knots that are stretched as far as they may be; (K + 1,).
+        rows: what variables do about the end and about contacts; (R, V).
+        straightens: whether turns are to become smaller, and not only to change as little as possible.
+        system: zeros, written; (V + R, V + R).
+        slope: zeros, its first `size` elements are written; (V,).
+    """
+    count, knots = rows.shape[1], len(group)
+    for k in range(knots - 1):
+        now = planned[k] + (added[k + 1] - added[k])
+        over = now - min(max(now, limits[k, 0]), limits[k, 1])
+        pushed = HARD if over != 0.0 else 0.0
+        weight = 1.0 / max(abs(now), SMALL)
+        before, after = group[k] - 1, group[k + 1] - 1
+        if before == after:
+            continue  # the two turn together
+        force = weight * now + pushed * over
+        weight += pushed
+        if 0 <= before < size:
+            system[before, before] += weight
+        if 0 <= after < size:
+            system[after, after] += weight
+        if 0 <= before < size and 0 <= after < size:
+            system[before, after] -= weight
+            system[after, before] -= weight
+        if straightens and 0 <= before < size:
+            slope[before] -= force
+        if straightens and 0 <= after < size:
+            slope[after] += force
+    for i in range(knots):
+        for j in range(knots):
+            system[size + i, size + j] = stiff[i, j]
+        system[size + i, size + i] += held[i]
+    for r in range(rows.shape[0]):
+        for k in range(count):
+            system[count + r, k] = system[k, count + r] = rows[r, k]
+        system[count + r, count + r] = -GIVE
+
+
+@kernel
+def apply_change(
+    path: FloatArray, ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, group: IntArray,
+    change: FloatArray, size: int, farthest: float, added: FloatArray, longer: FloatArray, held: FloatArray,
+) -> None:  # fmt: skip
+    """Change headings and lengths, as far as a path may move at once.
+
+    Args:
+        path: the path as planned; (F, 3).
+        ahead: as in `moved`.
+        step: as in `moved`.
+        half: as in `moved`.
+        strides: as in `moved`.
+        group: as in `assemble`.
+        change: change of each variable; (V,).
+        size: number of groups that are variables.
+        farthest: farthest that any frame may go [m]; infinity for any distance.
+        added: what is added to the heading at each knot [rad], changed; (K + 1,).
+        longer: by which share steps are longer at each knot, changed; (K + 1,).
+        held: cost of stretching each knot that is stretched as far as it may be, written; (K + 1,).
+    """
+    knots, most = len(group), 0.0
+    for k in range(knots):
+        if 0 < group[k] <= size:
+            most = max(most, abs(change[group[k] - 1]))
+    part = min(1.0, STEP / max(most, STEP))
+    old_added, old_longer = added.copy(), longer.copy()
+    limited = not math.isinf(farthest)
+    count = len(ahead) + 1 if limited else 0
+    before, after = np.empty((count, 2)), np.empty((count, 2))
+    if limited:
+        lay_places(path, ahead, step, half, strides, added, longer, before)
+    while True:
+        for k in range(knots):
+            turn = change[group[k] - 1] if 0 < group[k] <= size else 0.0
+            wanted = old_longer[k] + part * change[size + k]
+            added[k] = old_added[k] + part * turn
+            longer[k] = min(max(wanted, SHORTEST - 1.0), LONGEST - 1.0)
+            held[k] = HELD if wanted != longer[k] else 0.0
+        if not limited:
+            break
+        lay_places(path, ahead, step, half, strides, added, longer, after)
+        away = 0.0
+        for frame in range(count):
+            away = max(away, math.hypot(after[frame, 0] - before[frame, 0], after[frame, 1] - before[frame, 1]))
+        if away <= 1.5 * farthest:
+            break
+        part *= farthest / away
