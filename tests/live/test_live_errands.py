@@ -148,3 +148,22 @@ def test_a_place_that_is_moved_is_found_and_sources_come_and_go() -> None:
             run.interrupt("adda")
         played(run, 120.0)
         assert run.over and len(run.crowd) == 0
+
+
+@pytest.mark.slow  # trees of a library at that speed are grown once
+def test_companions_walk_at_one_speed() -> None:
+    walk = {"companions": 3, "start_area": [2, 2, 4, 8], "errands": [{"go": "far"}]}
+    hall = {
+        "gaitway": 1,
+        "bounds": [0, 0, 24, 10],
+        "places": {"far": {"area": [21, 1, 23, 9]}},
+        "characters": [{"name": "g", "count": 3, **walk}],
+    }
+    with LiveErrands(scene_from_dict(hall), seed=2) as run:
+        steps = []
+        while run.time < 12.0:
+            run.step(1 / 30)
+            steps.append(run.crowd.positions()[:, :2].copy())
+        moved = np.hypot(*np.moveaxis(np.diff(steps, axis=0), -1, 0))
+        speeds = np.sort(moved[-150:], axis=0)[75] * 30.0  # medians of the last five seconds
+        assert speeds.min() > 0.8 and np.ptp(speeds) < 0.06

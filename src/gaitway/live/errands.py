@@ -33,6 +33,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.sitting import standing_place
+from gaitway.space.movement_costs import SPEEDS, own_pace
 from gaitway.space.prepared import planning_context
 from gaitway.world.levels.floors import has_levels
 
@@ -46,6 +47,8 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
+_TOGETHER = 0.85
+"""Speed of companions over that of somebody alone."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -330,12 +333,19 @@ class LiveErrands(ErrandRun):
     def _put_in(self, character: Character, time: float) -> bool:
         """Put somebody in; return whether there is room."""
         library = self._libraries[neutral(character.library)]
-        start, speed = character.start, character.speed
+        start, speed = character.start, self._speed(character)
         if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
             return False
         self._characters[character.name] = character
         self.enter(character, start, time)
         return True
+
+    def _speed(self, character: Character) -> str | float:
+        """Return how fast somebody walks: companions all at one speed, a little slower than alone."""
+        if not character.companions or not isinstance(character.speed, str):
+            return character.speed
+        gait, _ = own_pace(self._loaded(character), SPEEDS[character.speed])
+        return round(_TOGETHER * gait, 3) if isinstance(gait, float) else gait
 
     def _stop(self, name: str) -> None:
         """Let no order of somebody be due or going on."""
@@ -412,8 +422,12 @@ class LiveErrands(ErrandRun):
         return x, y, heading
 
     def _body(self, name: str) -> Library:
-        """Return the library of somebody."""
-        ref = neutral(self._characters[name].library)
+        """Return the library of somebody who is there."""
+        return self._loaded(self._characters[name])
+
+    def _loaded(self, character: Character) -> Library:
+        """Return the library of a character, which is loaded at its first use."""
+        ref = neutral(character.library)
         if ref not in self._bodies:
             self._bodies[ref] = ref.load()
         return self._bodies[ref]
