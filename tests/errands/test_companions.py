@@ -10,7 +10,7 @@ import pytest
 from gaitway.audit import audit_take, natural_report
 from gaitway.audit.natural.company import in_company
 from gaitway.errands.arrivals import arrivals
-from gaitway.errands.companions import chosen_sides, company_speeds, places_beside, slots
+from gaitway.errands.companions import chosen_sides, company_speeds, places_beside, slots, waiting_for_others
 from gaitway.planning import plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.space.plan import Plan, PlanStep
@@ -48,6 +48,12 @@ def test_companions_are_abreast_or_in_a_v(count):
     order = places[np.argsort(places[:, 1])]
     outer, inner = order[[0, -1], 0].mean(), order[len(order) // 2, 0]
     assert outer >= inner  # a V is open to the front
+
+
+def test_five_walk_in_two_rows():
+    places = np.array([(0.0, 0.0), *slots(5)])
+    assert np.ptp(places[:, 1]) < 2.0 and sorted((places[:, 0] < -0.5).tolist()) == 3 * [False] + 2 * [True]
+    assert np.hypot(*(places - places.mean(axis=0)).T).max() < 1.3
 
 
 def test_members_are_companions_in_the_order_of_their_names():
@@ -90,9 +96,10 @@ def test_companions_walk_as_fast_as_the_slowest():
 
 
 def test_the_place_beside_somebody_is_beside_the_way():
-    company = places_beside(STRAIGHT, 3.0, (0.0, -0.85), 1, everywhere)
+    company = places_beside(STRAIGHT, 3.0, (2.5, 4.0), (0.0, -0.85), 1, everywhere)
     times = company.start + np.arange(len(company.places)) / company.rate
-    there = (times > 4.0) & (times < 18.0)
+    np.testing.assert_allclose(company.places[0], (2.5, 4.0))  # at first where that one stands
+    there = (times > 8.0) & (times < 18.0)
     np.testing.assert_allclose(company.places[there], np.column_stack([times, np.full(len(times), 4.15)])[there])
     assert times[-1] > 25.0  # also after the way has ended
 
@@ -101,12 +108,36 @@ def test_in_a_gate_they_walk_one_after_another():
     def free(points):
         return (np.abs(points[:, 0] - 10.0) > 0.5) | (np.abs(points[:, 1] - 5.0) < 0.4)
 
-    company = places_beside(STRAIGHT, 0.0, (0.0, 0.85), 2, free)
+    company = places_beside(STRAIGHT, 0.0, (0.0, 5.85), (0.0, 0.85), 2, free)
     times = np.arange(len(company.places)) / company.rate
-    gate, before = int(np.argmin(np.abs(times - 10.0))), int(np.argmin(np.abs(times - 5.0)))
+    gate, before, after = (int(np.argmin(np.abs(times - t))) for t in (10.0, 5.0, 19.0))
     assert company.places[gate, 1] == pytest.approx(5.0) and company.places[gate, 0] == pytest.approx(10.0 - 1.7)
     assert company.places[before, 1] == pytest.approx(5.85)
+    inside = np.abs(company.places[:, 0] - 10.0) < 0.5
+    assert inside.any() and (np.abs(company.places[inside, 1] - 5.0) < 0.1).all()  # until that one is through itself
+    assert 19.0 - 1.7 < company.places[after, 0] < 19.0  # it closes up little by little
     assert np.abs(np.diff(company.places, axis=0)).max() < 0.9  # nobody has to jump
+
+
+def test_the_first_of_four_waits_until_the_others_have_turned():
+    assert waiting_for_others(STRAIGHT, 3 * [0.0], everywhere) is None
+    assert waiting_for_others(STRAIGHT, 2 * [math.pi], everywhere) is None  # two others follow soon
+    waits = waiting_for_others(STRAIGHT, [0.0, 0.0, math.pi], everywhere)
+    first = float(np.argmax(waits.places[:, 0] > 0.1)) / waits.rate
+    assert 2.5 < first < 5.0
+    np.testing.assert_allclose(waits.places[-1], (20.0, 5.0), atol=0.3)
+
+
+def test_the_first_of_four_waits_behind_a_gate():
+    def gate(points):
+        return (np.abs(points[:, 0] - 10.0) > 0.5) | (np.abs(points[:, 1] - 5.0) < 0.4)
+
+    waits = waiting_for_others(STRAIGHT, 3 * [0.0], gate)
+    stays = np.flatnonzero(np.hypot(*np.diff(waits.places, axis=0).T) < 1e-9)
+    assert 1.5 < len(stays) / waits.rate < 3.0
+    assert (waits.places[stays, 0] > 11.0).all() and (waits.places[stays, 0] < 13.0).all()
+    near_goal = waiting_for_others(STRAIGHT, 3 * [0.0], lambda points: gate(points - [7.5, 0.0]))
+    assert near_goal is None  # all stop there anyway
 
 
 def test_who_stands_on_the_left_stays_there_and_a_wall_decides_for_two():

@@ -28,10 +28,10 @@ class Front:
         self.heap, self.number, self.turn, self.log, self.gone = [], 0, {}, [], {}
         self.barred, self.hopeless, self.poses = set(barred), hopeless, {}
 
-    def enter(self, name, errands, at=(0.0, 5.0), time=0.0):
+    def enter(self, name, errands, at=(0.0, 5.0), time=0.0, companions=()):
         self.poses[name] = (*at, 0.0)
         self.turn[name] = 0
-        self.dispatcher.enter(name, errands, self.poses[name], time, 0.3)
+        self.dispatcher.enter(name, errands, self.poses[name], time, 0.3, companions)
         self.push(time, name, "")
 
     def push(self, time, name, reason=""):
@@ -142,6 +142,19 @@ def test_companions_wait_for_one_another():
     front.run()
     assert min(front.gone.values()) > 21.0
     assert front.spans("ada")[0] == ("meet kiosk", DONE)
+
+
+def test_four_and_five_companions_stand_in_a_cluster():
+    for count in (4, 5):
+        names = tuple("abcde"[:count])
+        front = Front()
+        for number, name in enumerate(names):
+            front.enter(name, [Go(KIOSK)], at=(0.0, float(number)), companions=names)
+        front.run()
+        stand = np.array([front.poses[name][:2] for name in names])
+        gaps = np.hypot(*np.moveaxis(stand[:, None] - stand[None], -1, 0)) + 9.0 * np.eye(count)
+        assert gaps.min() > 0.8
+        assert np.hypot(*(stand - stand.mean(axis=0)).T).max() < 1.2
 
 
 def test_patience_ends_and_says_who_did_not_come():

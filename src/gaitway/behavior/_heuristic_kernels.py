@@ -21,6 +21,9 @@ _ASTRAY, _BESIDE = 2.0, 0.2
 [m]."""
 _WINDOW = 0.6
 """Time over which the way of companions is looked at [s]."""
+_CATCHES_UP, _FALLS_BACK, _IN_TOUCH = 0.35, 1.0, 0.3
+"""How fast the distance from companions becomes smaller, of somebody behind them and of somebody beside or ahead of
+them [m/s], and distance that does not count [m]."""
 
 
 class HeuristicArrays(NamedTuple):
@@ -157,6 +160,29 @@ def astray(x: float, y: float, t: float, arrays: HeuristicArrays) -> float:
     row = _row_at(t, arrays)
     away = math.hypot(x - arrays.company[row, 0], y - arrays.company[row, 1])
     return _ASTRAY * max(away - _BESIDE, 0.0)
+
+
+@kernel(borrows=True, inner=True)
+def _way_left(x: float, y: float, arrays: HeuristicArrays) -> float:
+    """Return the way from a place to the goal, around the obstacles where that is known [m]."""
+    goal, frame = arrays.goal, arrays.route_frame
+    cost = max(math.hypot(goal[0] - x, goal[1] - y) - goal[2], 0.0) * float(goal[3])
+    row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
+    if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
+        cost = max(cost, float(arrays.route[row, column]))
+    return float(cost / goal[3])
+
+
+@kernel(borrows=True, inner=True)
+def apart(x: float, y: float, t: float, arrays: HeuristicArrays) -> float:
+    """Return an estimate of what it costs to catch up with companions, or to be caught up with; 0 without any."""
+    if arrays.company.size == 0:
+        return 0.0
+    row = _row_at(t, arrays)
+    px, py = arrays.company[row, 0], arrays.company[row, 1]
+    gap = max(math.hypot(x - px, y - py) - _IN_TOUCH, 0.0)
+    behind = _way_left(x, y, arrays) - _way_left(px, py, arrays)
+    return float(0.5 * _ASTRAY * gap * gap / (_CATCHES_UP if behind > 0.5 * gap else _FALLS_BACK))
 
 
 @kernel(borrows=True, inner=True)

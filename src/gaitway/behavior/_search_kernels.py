@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._heuristic_kernels import HeuristicArrays, astray, estimate_at, in_company
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, apart, astray, estimate_at, in_company
 from gaitway.behavior._search_memory_kernels import (
     ACTION,
     BARRED,
@@ -461,14 +461,16 @@ def depart(
             if new:
                 answer = passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, noted, stretch)
             if new and answer == FREE:
-                add(memory, library, query, key, entry, node, a, state, x, y, heading, begin + took, g, h, wait)
+                left = h + apart(x, y, begin + took, heuristic)
+                add(memory, library, query, key, entry, node, a, state, x, y, heading, begin + took, g, left, wait)
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
             if answer == LATER and rest < 0:  # who is on the move cannot wait, but can come later
+                left = h + apart(x, y, begin + took, heuristic)
                 come_later(
-                    library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, h, leave,
-                    price, stretch,
+                    library, fields, traffic, intervals, memory, query, node, a, state, kind, x, y, heading, left,
+                    leave, price, stretch,
                 )  # fmt: skip
         if heuristic.company.size > 0 and wait >= _WITH_COMPANY:
             break  # whoever is waited for any longer is waited for by other steps

@@ -28,7 +28,7 @@ TRIES = {
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is easily
 found, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with 2 people walk long
 ways around others who would be gone in a moment."""
-IN_AREAS, IN_COMPANY = ((1.2, 30_000),), ((1.0, 12_000), (1.2, 12_000))
+IN_AREAS, IN_COMPANY = ((1.2, 30_000),), ((1.2, 10_000), (1.6, 40_000))
 """The same before all others where areas make ground dear, and of those who walk beside companions: a hasty search
 would walk straight on."""
 ESTIMATE_WEIGHT = 2.0

@@ -1,8 +1,9 @@
 """Companions: people who do errands together, side by side where there is room, else one after another.
 
 The first of them walks as everybody does, a little slower. The others are planned after that one, and would like to be
-at their places beside the planned way: abreast if they are two or three, else in a V that is open to the front. Where a
-place is not free, as in a gate, they come behind, one after another.
+at their places beside the planned way: abreast if they are two or three, in a V that is open to the front if they are
+four, and in two rows if they are five. Where a place is not free, as in a gate, they come behind, one after another,
+and close up again. The first of four or five waits until the others have turned to go, and behind gates.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from gaitway.space.planner import Company
 
 _SIDE = 0.85
 """Distance from one companion to the next, aside [m]: bodies whose arms swing need 0.8."""
-_FORWARD = {2: 0.0, 3: 0.1, 4: 0.25, 5: 0.25}
+_FORWARD = {2: 0.0, 3: 0.1, 4: 0.25, 5: 0.1}
 """How far companions are ahead of the next one towards the middle, by their number [m]."""
+_SECOND_ROW, _IN_A_ROW = ((-1.1, 0.45), (-1.1, -0.45)), 4
+"""How far ahead and to the left of the first one the last two of five are [m], for five abreast would be 3.4 m wide;
+and most people in a row."""
 _BEHIND = 0.85
 """Time by which each is behind the one before, where they walk one after another [s]."""
 _RATE = 4.0
@@ -30,8 +34,18 @@ _LATER = 8.0
 _ROOM = 0.12
 """Distance from obstacles, beyond a person's radius, at which a place is free [m]."""
 _BEFORE, _SMOOTH = 4, 5
-"""Places before and after a gate at which people are already, or still, one after another; and places over which the
-change from one form to the other is spread."""
+"""Places before and after a gate at which people are already, or still, one after another; and places over which they
+come behind the first one, or beside it again."""
+_LOSES, _GAINS = 0.6, 0.25
+"""Time that people lose on the first one in each second before a gate, and gain after it [s]."""
+_MANY, _THROUGH, _BEYOND, _GOES_ON = 4, 1.15, 1.4, 3.0
+"""How many companions are so many that the first one waits for them behind a gate, the time that each needs to come
+through [s], how far behind it that one waits, and how much farther it goes on at least [m]."""
+_GOES, _STRAIGHT, _TURNS = 0.3, 0.5, (1.2, 0.7)
+"""Way after which somebody has set off [m], greatest turn of who sets off at once [rad], and time that others need to
+turn to go: whatever the turn [s], and for each radian [s]."""
+_SETTLES = 5.0
+"""Way of the first one on which the others come from where they stand to their places beside that one [m]."""
 _SLOWER, _BRISKER = 1.3, 1.12
 """How many times as long as usual the steps of the first one take, and how fast all can walk over the slowest: people
 in company walk slower than alone, and the others can catch up."""
@@ -62,10 +76,10 @@ def speeds_of(character: Character, seed: int) -> float:
 def slots(count: int) -> list[tuple[float, float]]:
     """Return how far ahead and to the left each of the others is from the first of so many companions [m]."""
     forward, found = _FORWARD[count], []
-    for number in range(1, count):
+    for number in range(1, count if count <= _IN_A_ROW else count - len(_SECOND_ROW)):
         out, side = (number + 1) // 2, 1.0 if number % 2 else -1.0
         found.append((out * forward, side * out * _SIDE))
-    return found
+    return [*found, *_SECOND_ROW] if count > _IN_A_ROW else found
 
 
 def beside(pose: tuple[float, float, float], points: FloatArray) -> FloatArray:
@@ -86,29 +100,95 @@ def ahead_of_others() -> Company:
     return Company(0.0, 1.0, np.zeros((0, 2)), _SLOWER)
 
 
+def waiting_for_others(
+    walk: Plan, headings: Sequence[float], free: Callable[[FloatArray], BoolArray]
+) -> Company | None:
+    """Return where the first of many companions would like to be, who waits for the others.
+
+    That one waits until they have turned to go, and behind each gate until they are through.
+
+    Args:
+        walk: the way of that one, as it is without waiting.
+        headings: headings of the others [rad].
+        free: whether somebody can stand at points (N, 2); (N,).
+
+    Returns:
+        The places, or None for few people, and where nobody is waited for.
+    """
+    if len(headings) + 1 < _MANY or not walk.steps:
+        return None
+    times = np.arange(_begin(walk), walk.end_time + 1.0 / _RATE, 1.0 / _RATE)
+    way, heading = _at(walk, times), _headings(walk, times)
+    moved = _moved(way)
+    goes, shown = int(np.searchsorted(moved, _GOES)), int(np.searchsorted(moved, _SET_OFF))
+    turns = np.abs(np.remainder(np.asarray(headings) - heading[min(shown, len(way) - 1)] + np.pi, 2.0 * np.pi) - np.pi)
+    slowest = np.where(turns > _STRAIGHT, _TURNS[0] + _TURNS[1] * turns, 0.0).max()
+    lasts = np.ones(len(times), dtype=np.int64)
+    lasts[0] += max(round(_RATE * slowest) - goes, 0)
+    lasts[_behind_gates(way, heading, moved, free)] += round(_RATE * (len(headings) * _THROUGH - _BEYOND))
+    if lasts.sum() == len(times):
+        return None
+    return Company(float(times[0]), _RATE, np.repeat(way, lasts, axis=0), _SLOWER)
+
+
+def _behind_gates(
+    way: FloatArray, heading: FloatArray, moved: FloatArray, free: Callable[[FloatArray], BoolArray]
+) -> list[int]:
+    """Return the places of a way behind gates at which somebody waits.
+
+    Args:
+        way: points [m]; (N, 2).
+        heading: direction of the way there [rad]; (N,).
+        moved: distance along the way [m]; (N,).
+        free: whether somebody can stand at points (N, 2); (N,).
+    """
+    left = np.column_stack([-np.sin(heading), np.cos(heading)])
+    gate = ~free(way + _SIDE * left) & ~free(way - _SIDE * left)
+    found: list[int] = []
+    for last in np.flatnonzero(gate[:-1] & ~gate[1:]).tolist():
+        behind = min(int(np.searchsorted(moved, moved[last] + _BEYOND)), len(way) - 1)
+        another = gate[last + 1 : behind + 1].any()
+        if not another and moved[-1] - moved[behind] >= _GOES_ON:  # else all stop there anyway
+            found.append(behind)
+    return found
+
+
 def places_beside(
-    walk: Plan, time: float, slot: tuple[float, float], rank: int, free: Callable[[FloatArray], BoolArray]
-) -> Company:
+    walk: Plan, time: float, here: tuple[float, float], slot: tuple[float, float], rank: int,
+    free: Callable[[FloatArray], BoolArray],
+) -> Company:  # fmt: skip
     """Return where a companion would like to be over time, from a time on [s].
+
+    At first that is as far from the first one as they stood, so that all can set off at once. Where its own side is
+    barred it comes behind the first one, and in a gate behind all who walk before it, until it is through itself.
 
     Args:
         walk: the way of the first companion.
         time: when the other sets off [s].
+        here: where it stands then [m].
         slot: how far ahead and to the left of the first one its place is [m].
         rank: how many walk before it where they walk one after another.
         free: whether somebody can stand at points (N, 2); (N,).
     """
-    times = np.arange(time, max(walk.end_time, time) + _LATER, 1.0 / _RATE)
-    way, heading = _at(walk, times), _headings(walk, times)
+    times = _times(walk, time)
+    gate = _narrow(walk, times, _SIDE, free) & _narrow(walk, times, -_SIDE, free)
+    aside, late = np.ones(len(times)), np.zeros(len(times))
+    for narrow, steps in ((_narrow(walk, times, slot[1], free), max(round(abs(slot[1]) / _SIDE), 1)), (gate, rank)):
+        behind = np.convolve(narrow, np.ones(round(steps * _BEHIND * _RATE) + 1))[: len(times)] > 0.5
+        near = np.minimum(_GAINS * _since(behind), _LOSES * _since(behind[::-1])[::-1]) / _RATE
+        late = np.maximum(late, steps * _BEHIND - near)
+        padded = np.pad(behind.astype(float), _SMOOTH // 2, mode="edge")
+        aside = np.minimum(aside, 1.0 - np.convolve(padded, np.ones(_SMOOTH) / _SMOOTH, "valid"))
+    way, heading = _at(walk, times - late), _headings(walk, times - late)
     ahead = np.column_stack([np.cos(heading), np.sin(heading)])
     left = np.column_stack([-ahead[:, 1], ahead[:, 0]])
-    abreast = way + slot[0] * ahead + slot[1] * left
-    narrow = ~free(abreast) | ~free(way + 0.5 * (abreast - way))
-    kernel = np.ones(2 * _BEFORE + 1)
-    narrow = np.convolve(narrow, kernel, mode="same") > 0.5
-    share = np.convolve(np.pad(narrow.astype(float), _SMOOTH // 2, mode="edge"), np.ones(_SMOOTH) / _SMOOTH, "valid")
-    file = _at(walk, times - rank * _BEHIND)
-    return Company(float(time), _RATE, (1.0 - share)[:, None] * abreast + share[:, None] * file)
+    forward = slot[0] * np.maximum(1.0 - late / _BEHIND, 0.0)
+    beside = way + forward[:, None] * ahead + (slot[1] * aside)[:, None] * left
+    first = _at(walk, times)
+    parallel = np.asarray(here) + first - first[0]
+    settled = np.where(free(parallel), np.clip(_moved(first) / _SETTLES, 0.0, 1.0), 1.0)
+    settled = np.maximum.accumulate(settled)[:, None]
+    return Company(float(time), _RATE, (1.0 - settled) * parallel + settled * beside)
 
 
 def chosen_sides(
@@ -139,16 +219,44 @@ def chosen_sides(
         side = -side if room[-side] > room[side] + 0.15 else side
         own = [(own[0][0], side * _SIDE)]
     named = sorted(aside, key=lambda name: (-aside[name], name))
-    ordered = sorted(own, key=lambda slot: -slot[1])
-    given = dict(zip(named, ordered, strict=True))
-    ranked = sorted(named, key=lambda name: (abs(given[name][1]), given[name][1]))
-    return {name: (given[name], 1 + ranked.index(name)) for name in named}
+    given = dict(zip(named, sorted(own, key=lambda slot: -slot[1]), strict=True))
+    ranked = sorted(given, key=lambda name: (given[name] in _SECOND_ROW, abs(given[name][1]), given[name][1]))
+    return {name: (given[name], 1 + ranked.index(name)) for name in ranked}
+
+
+def _begin(walk: Plan) -> float:
+    """Return when a way begins [s]."""
+    return walk.steps[0].time if walk.steps else walk.end_time
+
+
+def _moved(way: FloatArray) -> FloatArray:
+    """Return how far along a way its points (N, 2) are [m]; (N,)."""
+    return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(way, axis=0).T))])
+
+
+def _times(walk: Plan, time: float) -> FloatArray:
+    """Return the times of places from a time on until some time after a way [s]; (N,)."""
+    return np.arange(time, max(walk.end_time, time) + _LATER, 1.0 / _RATE)
+
+
+def _narrow(walk: Plan, times: FloatArray, side: float, free: Callable[[FloatArray], BoolArray]) -> BoolArray:
+    """Return at which times [s] nobody can walk so far to the left of the first one [m], or soon cannot; (N,)."""
+    way, heading = _at(walk, times), _headings(walk, times)
+    left = np.column_stack([-np.sin(heading), np.cos(heading)])
+    narrow = ~free(way + side * left) | ~free(way + 0.5 * side * left)
+    return np.asarray(np.convolve(narrow, np.ones(2 * _BEFORE + 1), mode="same") > 0.5)
+
+
+def _since(flags: BoolArray) -> FloatArray:
+    """Return how many places ago a flag was last set, infinity before the first; (N,)."""
+    numbers = np.arange(len(flags))
+    last = np.maximum.accumulate(np.where(flags, numbers, -1))
+    return np.where(last >= 0, numbers - last, np.inf)
 
 
 def _share(walk: Plan, slot: tuple[float, float], free: Callable[[FloatArray], BoolArray]) -> float:
     """Return the share of a way on which a place beside it is free."""
-    begin = walk.steps[0].time if walk.steps else walk.end_time
-    times = np.arange(begin, walk.end_time + 1.0 / _RATE, 1.0 / _RATE)
+    times = np.arange(_begin(walk), walk.end_time + 1.0 / _RATE, 1.0 / _RATE)
     way, heading = _at(walk, times), _headings(walk, times)
     left = np.column_stack([-np.sin(heading), np.cos(heading)])
     return float(np.mean(free(way + slot[1] * left)))

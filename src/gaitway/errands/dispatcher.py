@@ -57,6 +57,8 @@ _COMPANY = 40.0
 """Longest time to wait for companions before an errand [s]."""
 _ABREAST = 0.95
 """Distance from one companion to the next where they stand [m]."""
+_MANY = 4
+"""How many companions are so many that they stand in a cluster, and not side by side."""
 _THERE = 3.0
 """Distance from a place within which the first of some companions goes there [m]."""
 _LONGEST = 86_400.0
@@ -486,6 +488,10 @@ class Dispatcher:
             return None
         if shapely.Point(goal).distance(place.area or shapely.Point(place.point)) > _THERE:
             return None
+        if len(doer.companions) >= _MANY:
+            close = self._close_to_others(doer)
+            if close is not None:
+                return close
         x, y = self.people[first].pose[:2]
         way, here = math.atan2(goal[1] - y, goal[0] - x), doer.pose[:2]
         left = (here[1] - y) * math.cos(way) - (here[0] - x) * math.sin(way)
@@ -495,6 +501,29 @@ class Dispatcher:
             for k in np.flatnonzero(self.standing.free(points, doer.name, doer.radius)).tolist():
                 return float(points[k, 0]), float(points[k, 1])
         return self.standing.near(goal, doer.name, doer.radius)
+
+    def _close_to_others(self, doer: Doer) -> tuple[float, float] | None:
+        """Return a free place beside a companion, as near to the middle of all who are there as possible [m]."""
+        first = self.people[doer.first]
+        there = [doer.first, *(n for n in first.companions if n in self.people and self._goes_with(n, doer))]
+        goals = np.array([self.standing.taken[name] for name in there if name in self.standing.taken])
+        turns = np.arange(12) * (math.tau / 12)
+        ring = _ABREAST * np.column_stack([np.cos(turns), np.sin(turns)])
+        points = (goals[:, None] + ring[None]).reshape(-1, 2)
+        points = points[self.standing.free(points, doer.name, doer.radius)]
+        if not len(points):
+            return None
+        away = np.hypot(*(points - goals.mean(axis=0)).T).round(2)
+        own = np.hypot(*(points - np.asarray(doer.pose[:2])).T).round(2)
+        x, y = points[np.lexsort((own, away))[0]].tolist()
+        return x, y
+
+    def _goes_with(self, name: str, doer: Doer) -> bool:
+        """Return whether a companion already has a place where somebody goes with the first of them."""
+        other, taken = self.people[name], self.standing.taken.get(name)
+        if name in (doer.name, doer.first) or other.begun != doer.begun or taken is None:
+            return False
+        return math.dist(taken, self.standing.taken[doer.first]) < _THERE
 
     def _before(self, doer: Doer, name: str) -> Walk | None:
         """Return where somebody goes who goes up to another one: before that one, turned towards that one."""

@@ -24,7 +24,14 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
-from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, company_speeds, places_beside
+from gaitway.errands.companions import (
+    ahead_of_others,
+    beside,
+    chosen_sides,
+    company_speeds,
+    places_beside,
+    waiting_for_others,
+)
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.doors import Doorkeeper, PlacedLibraries, barring_door, free_from, place_before, spans_within
 from gaitway.errands.mover_stops import next_stop
@@ -58,7 +65,7 @@ _TURNS = 4
 """Most steps of a walk, one after another, at which somebody tries to break it off who is sent elsewhere."""
 _TOO_NEAR = 3.0
 """Distance from an exit below which somebody may be too near to leave at a walk [m]."""
-_IN_COMPANY = 12_000
+_IN_COMPANY = 40_000
 """Most nodes of a search for the walk of somebody who has companions."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
@@ -408,7 +415,7 @@ class _PlannedRun(ErrandRun):
         before = len(self.one.searched)
         thorough = on_the_way or busy.character.companions
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
-        result = self._searched(member, busy, effort)
+        result = self._before_others(member, busy, self._searched(member, busy, effort))
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
@@ -441,14 +448,31 @@ class _PlannedRun(ErrandRun):
         if walk.end_time <= time or walk.steps[0].time < time - _TOGETHER:
             return None  # that was another way
 
-        def free(points: FloatArray) -> BoolArray:
-            return np.asarray(busy.prepared.fields.clearance(points) >= busy.character.radius + _GATE)
-
-        begin = walk.steps[0].time
+        begin, free = walk.steps[0].time, self._room(busy)
         names = [one for one in busy.character.companions if one in self.people and one != name]
         others = {one: self.people[one].pose_at(begin) for one in names}
         slot, rank = chosen_sides(walk, begin, others, free)[busy.name]
-        return places_beside(walk, time, slot, rank, free)
+        return places_beside(walk, time, busy.pose[:2], slot, rank, free)
+
+    def _room(self, busy: Busy) -> Callable[[FloatArray], BoolArray]:
+        """Return what tells whether somebody has room at points to walk beside others."""
+        return lambda points: np.asarray(
+            busy.prepared.fields.clearance(points) >= busy.character.radius + _GATE, dtype=np.bool_
+        )
+
+    def _before_others(self, member: CrowdMember, busy: Busy, result: SearchResult) -> SearchResult:
+        """Return the way of the first of many companions, who waits for the others; that of anybody else as it is."""
+        first = self.dispatcher.people[busy.name].first == busy.name
+        if result.plan is None or not result.found or not first or member.company is None:
+            return result
+        others = [name for name in busy.character.companions if name in self.people and name != busy.name]
+        headings = [self.people[name].pose[2] for name in others]
+        company = waiting_for_others(result.plan, headings, self._room(busy))
+        if company is None:
+            return result
+        member.company = company
+        waiting = self.one.search(member, self.traffic, self.one.query(member))
+        return waiting if waiting.found else result
 
     def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
         """Return somebody as the planner of walks sees that person."""
