@@ -44,8 +44,9 @@ _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 _LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
 """Greatest speeds at which who waits leans away from others, and draws a swinging foot back [m/s]."""
-_ATTEMPTS = ("lean", "shift", "set down")
-"""What who waits tries, one after another, until nobody gets deeper into anybody by it."""
+_ATTEMPTS = ("lean", "stay", "set down")
+"""What who waits tries, one after another, until nobody gets deeper into anybody by it: to lean away, to stay with its
+root, and, after a while, to set a swinging foot down. In the first two feet make room, and shift after a while."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -182,8 +183,9 @@ def part_throng(
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
-    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back, or
-    sets it down where it is after a while. Else two whose limbs are in one another's way would wait for ever.
+    Who has to wait is put back, and gives way from there if it can: it leans away and draws a swinging foot back. After
+    a while it shifts its feet to below its root, too, or sets a swinging foot down where it is. Else two whose limbs
+    are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
