@@ -204,8 +204,8 @@ def shift_feet(state: BodyState, rows: IntArray, dt: float) -> None:
         dt: time for which they do so [s].
     """
     space, velocity = state.space, np.zeros((len(rows), 3))
-    own = [some[rows] for some in (state.styles, state.path, state.feet, state.steps, state.corners)]
-    styles, path, feet, steps, corners = own
+    styles, corners = state.styles[rows], state.corners[rows]
+    path, feet, steps = state.path[rows], state.feet[rows], state.steps[rows]
     _feet_kernels.advance_all(
         0, len(rows), float(dt), np.ones(len(rows)), styles, path, velocity, space.simplices, space.neighbors,
         space.transforms, space.hull, space.traits, space.rig.leg, feet, steps, corners,
