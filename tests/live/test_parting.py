@@ -176,11 +176,24 @@ def test_nobody_leaves_a_standing_foot_behind() -> None:
     wished = np.array([[1.0, 0.0], [5.1, 0.0]])
     back = bodies.held_by_feet(wished)
     away = np.hypot(*(bodies.prints()[0, :, :2] - (wished + back)[0]).T)
-    assert 0.45 < away.max() < 0.51
+    assert 0.25 < away.max() < 0.31
     assert not back[1].any()  # so far they may lean
 
 
-def test_who_has_waited_long_sets_its_foot_down() -> None:
+def test_feet_that_were_left_behind_step_below_a_root_that_stays() -> None:
+    bodies = _people([(0.0, 0.0), (3.0, 0.0)], [0.0, 0.0])
+    bodies.push(np.array([[0.28, 0.0], [0.28, 0.0]]), np.zeros((2, 2, 2)), np.zeros((2, 2, 2)))
+    places, behind = bodies.places.copy(), bodies.prints()[..., 0] - bodies.places[:, None, 0]
+    assert (behind < -0.2).all()
+    for _ in range(75):
+        bodies.shift(np.array([0]), 1.0 / 30.0)
+    after = bodies.prints()[..., 0] - bodies.places[:, None, 0]
+    assert (np.abs(after[0]) < 0.1).all() and (bodies.swings[0] < 0.0).all()
+    assert (after[1] == behind[1]).all()  # the other one was not asked to
+    assert (bodies.places == places).all()
+
+
+def test_who_has_waited_long_ends_its_step() -> None:
     """Somebody in the midst of a stride has no room to go on: the foot comes down all the same."""
     bodies = _in_stride()
     swung, other = int(bodies.swings[0].argmax()), _people([(bodies.roots[0, 0] + 0.6, 0.0)], [np.pi])
@@ -268,9 +281,10 @@ def test_more_is_allowed_only_to_those_who_waited_long_and_feet_slow_down() -> N
     for _ in range(300):
         waited = waited_on(waited, held, 1.0 / 30.0)
     assert waited == pytest.approx([10.0, 0.0])
-    assert allowed_depths(waited)[1] == BAR and BAR < allowed_depths(waited)[0] < 0.01
+    assert allowed_depths(waited)[1] == BAR and 0.03 < allowed_depths(waited)[0] < 0.04
+    assert BAR < allowed_depths(np.array([3.0]))[0] < 0.01  # less than the audit's bar, unless two are locked
     assert allowed_depths(np.array([0.5]))[0] == BAR
-    assert paces_on(np.array([1.0, 0.5, 0.126]), np.array([True, False, True])).tolist() == [0.5, 0.7, 0.125]
+    assert paces_on(np.array([1.0, 0.5, 0.6]), np.array([True, False, True])).tolist() == [0.5, 0.7, 0.5]
 
 
 def test_who_has_to_wait_gives_way_but_never_gets_deeper_into_anybody() -> None:

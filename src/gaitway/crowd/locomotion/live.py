@@ -193,6 +193,27 @@ def set_down(state: BodyState, rows: IntArray, dt: float) -> None:
     )
 
 
+def shift_feet(state: BodyState, rows: IntArray, dt: float) -> None:
+    """Let the feet of some people (M,) go on below bodies that stand still; `state` is changed.
+
+    Feet that are far from where one stands well step there, as those of somebody who shifts from one to the other.
+
+    Args:
+        state: the bodies.
+        rows: who; (M,).
+        dt: time for which they do so [s].
+    """
+    space, velocity = state.space, np.zeros((len(rows), 3))
+    styles, corners = state.styles[rows], state.corners[rows]
+    path, feet, steps = state.path[rows], state.feet[rows], state.steps[rows]
+    _feet_kernels.advance_all(
+        0, len(rows), float(dt), np.ones(len(rows)), styles, path, velocity, space.simplices, space.neighbors,
+        space.transforms, space.hull, space.traits, space.rig.leg, feet, steps, corners,
+    )  # fmt: skip
+    state.feet[rows], state.steps[rows], state.corners[rows] = feet, steps, corners
+    state.velocity[rows] = velocity
+
+
 def pose_bodies(state: BodyState, dt: float = 1.0 / 30.0, *, threads: int = 1) -> BodyPoses:
     """Return the poses of all people; the height of pelvises in `state` goes on by `dt` seconds.
 

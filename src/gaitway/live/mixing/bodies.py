@@ -25,7 +25,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
     THERE,
     TO_X,
 )
-from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies, set_down
+from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies, set_down, shift_feet
 from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 
@@ -40,9 +40,11 @@ _TURN_RATE = 3.0
 _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 """Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
 
-_STRETCH, _STRIDE = 0.5, 0.13
-"""Greatest distance of a root from a foot that stands: of who stands [m], and more for each metre a second [s]. A free
-stride reaches 0.58 m; less than that holds walkers up."""
+_STRETCH, _STRIDE, _LONGEST = 0.3, 0.4, 0.8
+"""Greatest distance of a root from a foot that stands: of who stands [m], more for each metre a second [s], and the
+most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 0.77 m while somebody sets off at
+2 m/s2: less than that holds walkers up, and they stay slow. Where people hardly move, legs that reach farther out get
+in between those of others, and nobody gets free again."""
 _SWING = 0.1
 """How much farther it may be from a foot that swings [m]."""
 _FEET_APART, _BESIDE = 0.1, 0.3
@@ -162,7 +164,8 @@ class ThrongBodies:
             Moves to where they can be [m]; (N, 2).
         """
         feet, before, at = self._state.feet, self._state.path[:, :2], places.copy()
-        most = _STRETCH + _STRIDE * np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
+        speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
+        most = np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST)
         for k in range(2):
             foot = FOOT + k * FOOT_WIDTH
             swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
@@ -179,6 +182,12 @@ class ThrongBodies:
         """Let some people (M,) set their swinging feet down where these are, for a time [s]."""
         if len(rows):
             set_down(self._state, rows, dt)
+            self._pose_again(rows)
+
+    def shift(self, rows: IntArray, dt: float) -> None:
+        """Let the feet of some people (M,) go on to where they stand well, below roots that stay, for a time [s]."""
+        if len(rows):
+            shift_feet(self._state, rows, dt)
             self._pose_again(rows)
 
     @property

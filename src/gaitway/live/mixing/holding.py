@@ -24,11 +24,15 @@ _PATIENCE = 0.5
 """Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
 _RELAX, _JAMMED = 0.05, 0.005
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
+_LOCKED, _LOOSEN, _LOOSE = 3.0, 0.01, 0.03
+"""Time after which two count as locked by their limbs [s]; how much more is allowed for each second of waiting then
+[m/s], and the most of it [m]. Legs that are in between one another, or around the corner of a wall, find no other way
+out, and who stands there for ever holds up everybody behind. The audit counts such touches."""
 _FORGET = 1.0
 """Seconds of waiting that are forgotten in a second in which nobody is in the way."""
-_SLOWEST, _HASTE = 0.125, 1.4
+_SLOWEST, _HASTE = 0.5, 1.4
 """Least pace of feet, and the factor by which it grows in a step in which nobody is in the way."""
-_SLOWED = 0.3
+_SLOWED = 0.85
 """Share of its velocity that who waits keeps."""
 
 
@@ -84,7 +88,8 @@ class LastMoment:
 
 def allowed_depths(waited: FloatArray) -> FloatArray:
     """Return how deep people may be in others [m], who have waited for so long [s]; (N,)."""
-    return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED))
+    more = np.clip(_LOOSEN * (waited - _LOCKED), 0.0, _LOOSE)
+    return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED) + more)
 
 
 def is_late(waited: FloatArray) -> BoolArray:

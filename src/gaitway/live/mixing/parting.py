@@ -44,6 +44,9 @@ _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
 """Greatest speed [m/s] and acceleration [m/s2] of bodies that are moved out of the way of others."""
 _LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
 """Greatest speeds at which who waits leans away from others, and draws a swinging foot back [m/s]."""
+_ATTEMPTS = ("lean", "stay", "set down")
+"""What who waits tries, one after another, until nobody gets deeper into anybody by it: to lean away, to stay with its
+root, and, after a while, to set a swinging foot down. In the first two feet make room, and shift after a while."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -180,8 +183,9 @@ def part_throng(
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
-    Who has to wait is put back, and gives way from there if it can: it leans away, and draws a swinging foot back, or
-    sets it down where it is after a while. Else two whose limbs are in one another's way would wait for ever.
+    Who has to wait is put back, and gives way from there if it can: it leans away and draws a swinging foot back. After
+    a while it shifts its feet to below its root, too, or sets a swinging foot down where it is. Else two whose limbs
+    are in one another's way would wait for ever.
 
     Args:
         throng: bodies, by skeleton.
@@ -242,24 +246,31 @@ def part_throng(
     if held.any():
         pairs = pairs[held[pairs].any(axis=1)]
         still = held
-        for leans in (True, False):  # who cannot lean away may still be able to set a foot down
+        for attempt in _ATTEMPTS:
             for rows, bodies, moves, some in zip(parts, throng, out, late, strict=True):
                 moves[still[rows]] = 0.0
                 put_back(bodies.slots[still[rows]])
-                bodies.set_down(np.flatnonzero(still[rows] & some), dt)
+                own = np.flatnonzero(still[rows] & some)
+                if attempt == "set down":
+                    bodies.set_down(own, dt)
+                else:
+                    bodies.shift(own, dt)
             shapes.pose_again(capsules, _joined(shown(), others), still)
-            if leans:
+            if attempt != "set down":
                 for rows, bodies in zip(parts, throng, strict=True):
                     swinging[rows] = bodies.swings >= 0.0
-                pushes = body_pushes(shapes, capsules, pairs, swinging, ~held, walls, held)
+                pushes = body_pushes(shapes, capsules, pairs, swinging, ~still, walls, still)
                 roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
                 feet[~swinging] = 0.0
+                if attempt != "lean":
+                    roots[:] = 0.0
                 for rows, bodies, moves in zip(parts, throng, out, strict=True):
                     if len(bodies):
                         roots[rows] += bodies.held_by_feet(bodies.places + roots[rows])
-                        moves[held[rows]] = roots[rows][held[rows]]
+                        roots[rows][~still[rows]] = 0.0
+                        moves[still[rows]] = roots[rows][still[rows]]
                         bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
-                shapes.pose_again(capsules, _joined(shown(), others), held)
+                shapes.pose_again(capsules, _joined(shown(), others), still)
             still = waiting(shapes, past, capsules, pairs, ~still, bars, walls)
             if not still.any():
                 break
