@@ -20,14 +20,14 @@ from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 
 TRIES = {
-    Effort.USUAL: ((1.2, 2_500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000)),
+    Effort.USUAL: ((1.2, 8_000), (1.5, 12_000), (3.0, 10_000), (5.0, 40_000)),
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
     Effort.BRIEF: ((1.2, 1_500), (3.0, 1_500)),
 }
-"""Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is easily
-found, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with 2 people walk long
-ways around others who would be gone in a moment."""
+"""Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is found
+within some milliseconds, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with
+2 people walk long ways around others who would be gone in a moment, and weave."""
 IN_AREAS, IN_COMPANY = ((1.2, 30_000),), ((1.2, 10_000), (1.6, 40_000))
 """The same before all others where areas make ground dear, and of those who walk beside companions: a hasty search
 would walk straight on."""
