@@ -1,6 +1,6 @@
 """Mutated files of each of gaitway's own formats, read in a process whose kernels check all indices.
 
-    python fuzz_archives.py KIND SEED COUNT FOLDER
+    python fuzz_archives.py SEED FOLDER KIND=COUNT...
 
 writes valid files, changes numbers, indices, shapes, types and words in them, reads them, and runs on what is accepted
 the kernels that trust it. Whatever else happens than an error of ours ends the process with the number of the file.
@@ -182,5 +182,7 @@ def fuzz(kind: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    kind, seed, count, folder = sys.argv[1:]
-    print(*fuzz(kind, int(seed), int(count), Path(folder)))
+    seed, place = int(sys.argv[1]), Path(sys.argv[2])
+    for kind, _, count in (word.partition("=") for word in sys.argv[3:]):
+        (place / kind).mkdir()
+        print(kind, *fuzz(kind, seed, int(count), place / kind), flush=True)

@@ -14,6 +14,7 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.motion import _contact_kernels
 from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import linear_velocities
@@ -136,93 +137,25 @@ def detect_contacts(
     speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
     window = max(int(0.5 * clip.fps) | 1, 1)
     smooth_roots = scipy.ndimage.gaussian_filter1d(roots, 0.05 * clip.fps, axis=0, mode="nearest")
-    going = scipy.ndimage.maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)[
-        :, None
-    ]
-    resting = rest / size if rest is not None else _resting_heights(points, speed, going, _feet(clip.skeleton))
-    height = points[..., 2] - resting
-    begin = (height < limits.height[0]) & (speed < limits.speed[0] + limits.speed_share[0] * going)
-    go_on = (height < limits.height[1]) & (speed < limits.speed[1] + limits.speed_share[1] * going)
-    contacts = np.stack([_hysteresis(b, g) for b, g in zip(begin.T, go_on.T, strict=True)], axis=1)
-    contacts = _without_blips(contacts, limits.shortest_s * clip.fps)
-    for c in range(contacts.shape[1]):
-        contacts[:, c] = _trimmed(contacts[:, c], points[:, c], speed[:, c], limits)
-    return replace(clip, contacts=_without_blips(contacts, limits.shortest_s * clip.fps))
+    going = scipy.ndimage.maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)
+    resting = np.empty(speed.shape)
+    if rest is not None:
+        resting[:] = rest / size
+    else:
+        is_foot = np.isin(np.arange(speed.shape[1]), _feet(clip.skeleton))
+        _contact_kernels.resting_heights(points, speed, going, is_foot, _UNEVEN, resting)
+    shortest = limits.shortest_s * clip.fps
+    gap, length = max(int(0.5 * shortest), 1), max(int(np.ceil(shortest)), 1)
+    table = np.array([limits.height, limits.speed, limits.speed_share, limits.settled])
+    contacts = np.empty(speed.shape, dtype=bool)
+    _contact_kernels.contacts(points, speed, going, resting, table, gap, length, contacts)
+    return replace(clip, contacts=contacts)
 
 
 def stances(flags: BoolArray) -> list[tuple[int, int]]:
     """Return the start and stop (exclusive) of every run of True in (F,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(flags).astype(np.int8), [0]])))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def _resting_heights(points: FloatArray, speed: FloatArray, going: FloatArray, feet: list[int]) -> FloatArray:
-    """Return the height at which each point would rest at its place; (F, C).
-
-    The floor is one plane for the clip, with one offset per foot point.
-    """
-    frames, count = speed.shape
-    still = speed < 0.3 + 0.1 * going
-    low = np.empty(count)
-    for c in range(count):
-        chosen = still[:, c] if still[:, c].sum() > 4 else slice(None)
-        low[c] = np.percentile(points[chosen, c, 2], 20.0 if still[:, c].sum() > 4 else 3.0)
-    low[feet] = np.minimum(
-        low[feet], low[feet].min() + _UNEVEN
-    )  # a foot that is held in the air has no rest of its own
-    centre = points[..., :2].reshape(-1, 2).mean(axis=0)
-    slope, is_foot = np.zeros(2), np.isin(np.arange(count), feet)
-    flat = points[..., :2] - centre
-    for _ in range(6):
-        off = points[..., 2] - low - flat @ slope
-        keep = still & (np.abs(off) < 0.03) & is_foot
-        if keep.sum() < 12:
-            break
-        for c in range(count):
-            if keep[:, c].sum() > 4:
-                low[c] += np.median(off[keep[:, c], c])
-        rows = flat[keep]
-        rest = (points[..., 2] - low)[keep]
-        ridge = 0.02 * len(rows) * np.eye(2)  # as if every point had 14 cm of scatter on a level floor
-        slope = np.clip(np.linalg.solve(rows.T @ rows + ridge, rows.T @ rest), -0.06, 0.06)
-    others = [c for c in range(count) if c not in feet]
-    low[others] = low[feet].mean()
-    heights: FloatArray = np.broadcast_to(low, (frames, count)) + flat @ slope
-    return heights
-
-
-def _hysteresis(begin: BoolArray, go_on: BoolArray) -> BoolArray:
-    """Return true from the first `begin` of each run of `go_on` to the end of that run; (F,)."""
-    out = np.zeros(len(begin), dtype=bool)
-    for start, stop in stances(begin | go_on):
-        first = np.flatnonzero(begin[start:stop])
-        if len(first):
-            out[start + first[0] : stop] = True
-    return out
-
-
-def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: ContactLimits) -> BoolArray:
-    """Return contacts without the frames at their ends in which the point still moves down or already leaves; (F,)."""
-    out = np.array(flags)
-    for start, stop in stances(flags):
-        away = points[start:stop] - np.median(points[start:stop], axis=0)
-        settled = np.abs(away[:, 2]) < limits.settled[1]
-        settled &= (np.linalg.norm(away[:, :2], axis=-1) < limits.settled[0]) | (speed[start:stop] < limits.speed[0])
-        inside = np.flatnonzero(settled)
-        first, last = (inside[0], inside[-1] + 1) if len(inside) else (stop - start, stop - start)  # never at rest
-        out[start : start + first] = False
-        out[start + last : stop] = False
-    return out
-
-
-def _without_blips(contacts: BoolArray, shortest: float) -> BoolArray:
-    """Close gaps of up to half of `shortest` frames, then drop contacts shorter than `shortest`; (F, C)."""
-    gap, length = max(int(0.5 * shortest), 1), max(int(np.ceil(shortest)), 1)
-    pad = gap + length
-    padded = np.pad(contacts, ((pad, pad), (0, 0)), mode="edge")
-    closed = scipy.ndimage.binary_closing(padded, np.ones((gap + 1, 1)))
-    opened: BoolArray = scipy.ndimage.binary_opening(closed, np.ones((length, 1)))[pad:-pad]
-    return opened
 
 
 def _feet(skeleton: Skeleton) -> list[int]:
