@@ -19,11 +19,16 @@ HANDLED = ("cheese_and_hat", "kitchen")
 """Scenes with things, which `tests/errands/test_handling_plans.py` plans."""
 
 
+def arrive(planned: Planned) -> None:
+    """Everybody of a planned scene arrives, and its audit is clean."""
+    assert not planned.failed
+    assert audit_take(planned.take, planned.scene.world).violations == ()
+
+
 def arrive_by_both_planners(scene: Scene, seed: int | None, by_search: Planned | None = None) -> None:
     """Plan a scene by A* (or take its plan) and by tree: all arrive, audits are clean, and trees cost little more."""
     made = (by_search or plan_scene(scene, seed=seed), plan_scene(scene, seed=seed, planner="tree"))
     for each in made:
-        assert not each.failed
-        assert audit_take(each.take, each.scene.world).violations == ()
+        arrive(each)
     costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in made]
     assert costs[1] < 1.15 * costs[0]
