@@ -126,7 +126,7 @@ def test_the_same_call_writes_the_same_bytes(call: Call) -> None:
         (["horse", "--nodes", "10", "--method", "exhaustive"], "beyond 10; ask for fewer levels"),
         (["horse", "--stretch", "0.5"], "stretch 0.5 of a tree must be 1 or more"),
         (["horse", "--per-cell", "0", "--method", "pruned"], "0 nodes in a cell"),
-        (["horse", "--speed", "quick"], "speed 'quick' of a tree is not known; write slow, normal, fast"),
+        (["horse", "--speed", "quick"], "speed 'quick' of a tree is not known; write slow, normal, hurry, fast"),
         (["horse", "--speed", "-2"], "speed -2.0 m/s of a tree must be above 0"),
         (["horse", "--seed", "-1"], "--seed"),
         (["horse", "--nodes", "many"], "--nodes"),

@@ -269,6 +269,13 @@ def test_a_crowd_that_walks_in_step_is_noticed(walkers: Take) -> None:
     assert set(report.characters) == {"w0", "w1", "w2", "w3"}
 
 
+def test_who_was_told_how_fast_to_go_is_compared_with_nobody(walkers: Take) -> None:
+    some, none = (natural_report(walkers, paced=names) for names in (["w1"], walkers.names))
+    assert (some["speed"].characters, none["speed"].characters) == (3, 0)
+    assert none["jogging"].verdict == none["speed_spread"].verdict == "not measured"
+    assert none["step_width"].characters == 4
+
+
 @pytest.mark.parametrize("people", [4, 16, 60])
 def test_few_people_may_be_in_step_by_chance(people: int) -> None:
     """Independent walkers are hardly ever outside the band; those whose phases lie within a quarter of a turn are."""

@@ -48,7 +48,8 @@ def audit(
     measured = None
     if natural:
         with progress("naturalness") as show:
-            measured = natural_report(performed, place, progress=show)
+            told = () if loaded is None else [one.name for one in loaded.characters if one.speed != "normal"]
+            measured = natural_report(performed, place, paced=told, progress=show)
     if as_json:
         natural_rows = {} if measured is None else {"natural": measured.as_dict()}
         show_json({**report.as_dict(), **natural_rows, "warnings": doubts})

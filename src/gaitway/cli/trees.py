@@ -45,7 +45,7 @@ def tree_build(
     per_cell: Annotated[int, typer.Option(help="pruned: most nodes in a cell.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of whatever is drawn.")] = 0,
     kinds: Annotated[str, typer.Option(help="Special obstacles to pass, such as jump,duck.")] = "",
-    speed: Annotated[str, typer.Option(help="slow, normal, fast, or metres in a second.")] = "normal",
+    speed: Annotated[str, typer.Option(help="slow, normal, hurry, fast, or metres in a second.")] = "normal",
     style: Style = None,
     as_json: Json = False,
 ) -> None:

@@ -184,7 +184,7 @@ class LiveCrowd:
 
         Args:
             library: a built-in cast's name, a .gwlib file, a library, or a reference of a scene.
-            speed: preferred speed of the characters: "slow", "normal", "fast", or metres per second.
+            speed: preferred speed of the characters: "slow", "normal", "hurry", "fast", or metres per second.
 
         Returns:
             The name of the library in this crowd.
@@ -212,7 +212,7 @@ class LiveCrowd:
             goal: goal: x, y [m]; (2,), or with a height as the start.
             name: name of the character; its library's name and its id if left out.
             library: library of the character; the first of the crowd if left out.
-            speed: preferred speed: "slow", "normal", "fast", or metres per second.
+            speed: preferred speed: "slow", "normal", "hurry", "fast", or metres per second.
             tolerance: distance from the goal that is near enough [m].
 
         Returns:
@@ -240,7 +240,7 @@ class LiveCrowd:
             goals: goals: x, y [m]; (N, 2), or with heights (N, 3).
             names: names of the characters.
             library: their library; the first of the crowd if left out.
-            speed: preferred speed: "slow", "normal", "fast", or metres per second.
+            speed: preferred speed: "slow", "normal", "hurry", "fast", or metres per second.
             tolerance: distance from a goal that is near enough [m].
 
         Returns:

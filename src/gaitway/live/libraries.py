@@ -184,7 +184,8 @@ class CrowdLibraries:
         if not isinstance(gait, float) or gait == SPEEDS[speed]:
             return [speed] * len(ids)
         drawn = [float(np.random.default_rng([self._seed, number, 11]).standard_normal()) for number in ids]
-        return [speed if abs(z) < _LEVEL else round(gait * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
+        mean = gait if speed == "normal" else SPEEDS[speed]
+        return [speed if abs(z) < _LEVEL else round(mean * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
 
     def open(self, kind: LibraryKind) -> None:
         """Prepare a library at a speed, and give it to the engine."""

@@ -102,7 +102,7 @@ class Character:
     radius: float = 0.3
     """Radius of the disc that the character keeps clear [m]."""
     speed: str | float = "normal"
-    """Preferred speed: "slow", "normal", "fast", or a number [m/s]."""
+    """Preferred speed: "slow", "normal", "hurry", "fast", or a number [m/s]."""
     priority: int = 0
     """Characters of higher priority are planned first."""
     start_time: float = 0.0

@@ -44,7 +44,7 @@ OPPOSITE = "opposite"
 DRAWN = "drawn"
 SIZES = (0.8, 1.2)
 """Least and greatest size of a body: those of `gaitway.library.size`, which needs NumPy; a test holds them equal."""
-SPEEDS = ("slow", "normal", "fast")
+SPEEDS = ("slow", "normal", "hurry", "fast")
 
 
 def _style(value: Any) -> Any:
@@ -122,7 +122,7 @@ def _goal(value: Any) -> Any:
 
 
 def _speed(value: Any) -> Any:
-    form = "slow, normal, fast, or metres in a second from 0.05 to 15"
+    form = "slow, normal, hurry, fast, or metres in a second from 0.05 to 15"
     if isinstance(value, str):
         if value not in SPEEDS:
             raise wrong("is not a speed", form)
@@ -199,7 +199,7 @@ class CharacterItem(SceneItem):
     )
     library: LibraryItem | None = field("Its library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
-    speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
+    speed: Speed = field("Preferred speed: slow, normal, hurry (walks fast), fast (jogs), or metres a second", "normal")
     priority: int = field("Characters of higher priority are planned first", 0, ge=-1000, le=1000)
     radius: float | None = field(
         "Radius of the disc that it keeps clear; by default 0.3 for a person, 0.4 for a skateboarder, 0.8 for a horse",
@@ -261,7 +261,7 @@ class SourceItem(SceneItem):
     mix: tuple[MixItem, ...] = field("Kinds of people, one of which is drawn for each", (), max_length=1000)
     library: LibraryItem | None = field("Their library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
-    speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
+    speed: Speed = field("Preferred speed: slow, normal, hurry (walks fast), fast (jogs), or metres a second", "normal")
 
     @model_validator(mode="after")
     def _ends(self) -> SourceItem:

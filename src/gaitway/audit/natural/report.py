@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -34,6 +34,8 @@ _WALKING = 0.6
 """Speed above which a character counts for steps in time [m/s]."""
 _MET, _LOOK = 2.5, 0.2
 """Who comes nearer than this to somebody else meets others [m], and the time from one look to the next [s]."""
+_OF_WISHES = ("jogging", "gait_switches", "speed")
+"""Figures that say how fast people go when nobody tells them how fast."""
 Strides = tuple[int, FloatArray, BoolArray]
 """First frame of a character in the take, its gait phase [rad] and whether it walks in each frame of its own."""
 
@@ -130,6 +132,7 @@ def natural_report(
     world: World | None = None,
     *,
     bands: Sequence[NaturalBand] = BANDS,
+    paced: Collection[str] = (),
     progress: Progress = silent,
 ) -> NaturalReport:
     """Measure how a take moves, beside what people do.
@@ -138,6 +141,7 @@ def natural_report(
         take: the take; characters without legs are measured by their ways alone.
         world: its place, from which the turning that a way needs is known; without it none is needed.
         bands: the bands to measure against.
+        paced: names of characters that were told how fast to go; their speeds and gaits are compared with nobody's.
         progress: called before each character.
     """
     shortest = [] if world is None else [ShortestWays(world, radius) for radius in RADII]
@@ -151,6 +155,8 @@ def natural_report(
         if len(clip) < 3:
             continue
         figures, frames, phase = _measured(clip, shortest)
+        if name in paced:
+            figures = {key: value for key, value in figures.items() if key not in _OF_WISHES}
         if not meets[index] and "turning" in figures:
             figures["turning_alone"] = figures.pop("turning")
         measured[name] = figures

@@ -45,7 +45,7 @@ def build_tree(
         per_cell: pruned: largest number of nodes in a cell.
         seed: seed of all that is drawn.
         kinds: kinds of special obstacles that the tree shall pass, such as "jump".
-        speed: preferred speed: "slow", "normal", "fast", or metres per second.
+        speed: preferred speed: "slow", "normal", "hurry", "fast", or metres per second.
         progress: called with how many nodes there are.
 
     Raises:
