@@ -84,6 +84,7 @@ def test_pace_of_words_and_of_metres_in_a_second(libraries: Mapping[LibraryRef, 
     assert gait * own_pace(library, "slow")[1] == pytest.approx(1.0)
     hurry = own_pace(library, "hurry")
     assert hurry[0] == "normal" and gait * hurry[1] == pytest.approx(1.7), "who hurries walks"
+    assert own_pace(library, "hurry", 1.4) == ("normal", 1.3), "whoever hurries more than others still walks"
     assert own_pace(library, 9.0) == (9.0, 1.0), "no gait is anywhere near"
     assert own_pace(load_cast("horse"), "normal", 1.1)[1] == pytest.approx(1.1)
 

@@ -185,6 +185,8 @@ class CrowdLibraries:
             return [speed] * len(ids)
         drawn = [float(np.random.default_rng([self._seed, number, 11]).standard_normal()) for number in ids]
         mean = gait if speed == "normal" else SPEEDS[speed]
+        # nobody walks faster than who hurries
+        drawn = [min(z, 0.0) if speed == "hurry" else z for z in drawn]
         return [speed if abs(z) < _LEVEL else round(mean * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
 
     def open(self, kind: LibraryKind) -> None:

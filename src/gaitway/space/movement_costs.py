@@ -60,13 +60,14 @@ def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[
         share: the speed of the character over what the word says.
     """
     gaits = _forward_gaits(library)
-    asked = (SPEEDS[speed] if isinstance(speed, str) else float(speed)) * share
+    said = SPEEDS[speed] if isinstance(speed, str) else float(speed)
+    asked = said * share
     if not gaits:
         return speed, 1.0
-    gait = min(gaits, key=lambda own: abs(math.log(own / asked)))
+    gait = min(gaits, key=lambda own: abs(math.log(own / said)))  # whoever hurries more than others still walks
     pace = share if speed == "normal" else asked / gait
     low, high = _NEAR_GAIT
-    if not (low <= asked / gait <= high or speed == "normal"):
+    if not (low <= asked / gait <= high or speed in ("normal", "hurry")):
         return speed, 1.0
     pace = min(max(pace, _PACES[0]), _PACES[1])
     if speed == "hurry":  # the ways of who walks, faster: search trees of who walks serve both
