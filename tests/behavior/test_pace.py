@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -59,6 +60,8 @@ def test_own_speeds_are_drawn_by_seed_as_people_walk() -> None:
     assert 1.34 * shares.min() > 0.8 and 1.34 * shares.max() < 2.05
     assert [own_speed(character, 3) for character in crowd[:20]] == shares[:20].tolist()
     assert [own_speed(character, 4) for character in crowd[:20]] != shares[:20].tolist()
+    hurried = np.array([own_speed(replace(character, speed="hurry"), 3) for character in crowd])
+    assert 0.08 < hurried.std() < 0.12, "nobody hurries at a stroll"
     alike = scene([walker("a", [0, 0, 0], [5, 0])], speed_spread=0).characters[0]
     asked = scene([walker("a", [0, 0, 0], [5, 0], speed=1.1)]).characters[0]
     assert own_speed(alike, 1) == own_speed(asked, 1) == 1.0

@@ -13,6 +13,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
+from gaitway.space.movement_costs import HURRY_SPREAD
 from gaitway.space.plan import Plan, SearchResult, Status, lies_in
 from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
@@ -155,7 +156,8 @@ def own_speed(character: Character, seed: int) -> float:
     if not isinstance(character.speed, str) or character.plan.speed_spread == 0.0:
         return 1.0
     draw = np.random.default_rng([seed, crc32(character.name.encode()), 11]).standard_normal()
-    share = _MEAN_SPEED * (1.0 + character.plan.speed_spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
+    spread = character.plan.speed_spread * (HURRY_SPREAD if character.speed == "hurry" else 1.0)
+    share = _MEAN_SPEED * (1.0 + spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
     return max(_SPEED_STEP * round(share / _SPEED_STEP), _SPEED_STEP)
 
 

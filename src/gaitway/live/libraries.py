@@ -20,7 +20,7 @@ from gaitway.live.options import LiveOptions
 from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.movement_costs import SPEEDS, own_pace
+from gaitway.space.movement_costs import HURRY_SPREAD, SPEEDS, own_pace
 from gaitway.space.prepared import planning_context
 from gaitway.world.world import World
 
@@ -185,8 +185,8 @@ class CrowdLibraries:
             return [speed] * len(ids)
         drawn = [float(np.random.default_rng([self._seed, number, 11]).standard_normal()) for number in ids]
         mean = gait if speed == "normal" else SPEEDS[speed]
-        # nobody walks faster than who hurries
-        drawn = [min(z, 0.0) if speed == "hurry" else z for z in drawn]
+        if speed == "hurry":  # nobody walks faster
+            drawn, spread = [min(z, 0.0) for z in drawn], HURRY_SPREAD * spread
         return [speed if abs(z) < _LEVEL else round(mean * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
 
     def open(self, kind: LibraryKind) -> None:

@@ -17,6 +17,8 @@ from gaitway.library.behavior import Behavior, Library
 
 SPEEDS = {"slow": 1.0, "normal": 1.4, "hurry": 1.7, "fast": 2.8}
 """Speeds of the words that a scene may use [m/s]; a library comes as near to them as it can. Who hurries walks."""
+HURRY_SPREAD = 0.5
+"""How much people who hurry differ in speed, over how much others do: nobody hurries at a stroll."""
 _SLOWER, _FASTER = 0.6, 1.5
 """Shares by which a metre becomes more expensive when it is covered e times as slowly, or as fast, as preferred."""
 _SLOWEST = 0.5
