@@ -177,6 +177,15 @@ class ErrandItem(SceneItem):
     )
     on: Name | None = field("With `put`: the obstacle on which it is put, or `head`: one's own", None, example="table")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_map(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            example = cls.model_fields[value].examples if value in VERBS else None
+            shown = f"{{{value}: {example[0]}}}" if example else "{go: kiosk}"
+            raise wrong("is a word alone", f"what to do and where, such as {shown}")
+        return value
+
     @model_validator(mode="after")
     def _one_verb(self) -> ErrandItem:
         given = [verb for verb in VERBS if getattr(self, verb) is not None]
