@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gaitway.errands.busy import Busy
 from gaitway.errands.dispatcher import Span
-from gaitway.errands.planning import Busy, ErrandPlan
+from gaitway.errands.planning import ErrandPlan
 from gaitway.levels.level_scene import LevelScene
 from gaitway.performing.synthesis import SWAY, Leg, Performer
 from gaitway.performing.terrain.underfoot import GroundSpan
