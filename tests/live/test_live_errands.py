@@ -9,6 +9,7 @@ from gaitway.audit import audit_take
 from gaitway.core.errors import LiveError
 from gaitway.errands.dispatcher import DONE, GIVEN_UP, NOT_DONE
 from gaitway.live.errands import ErrandDone, LiveErrands
+from gaitway.live.options import LiveOptions
 from gaitway.scene import scene_from_dict
 
 SHOP = {
@@ -71,8 +72,10 @@ def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(LiveError, match="nobody to do errands"):
         LiveErrands(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 9, 9]}))
     deck = {"platform": {"center": [5, 5], "size": [4, 4], "height": 2.0}, "name": "deck"}
-    with pytest.raises(LiveError, match="several floors"):
-        LiveErrands(scene_from_dict({**SHOP, "specials": [deck], "obstacles": []}))
+    with pytest.raises(LiveError, match="dynamics 'mixed' know one"):
+        LiveErrands(
+            scene_from_dict({**SHOP, "specials": [deck], "obstacles": []}), options=LiveOptions(dynamics="mixed")
+        )
     with LiveErrands(scene_from_dict(SHOP)) as run, pytest.raises(LiveError, match="did you mean 'bell'"):
         run.let_happen("bel")
 

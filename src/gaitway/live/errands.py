@@ -22,6 +22,7 @@ from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
+from gaitway.levels.level_scene import in_plane, offset
 from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.doors import DoorMoved, LiveDoors
@@ -49,6 +50,8 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
+Point = tuple[float, float]
+"""x, y [m]."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -83,23 +86,25 @@ class LiveErrands(ErrandRun):
             options: options of the characters' planning.
 
         Raises:
-            LiveError: if the scene has several floors, or nobody.
+            LiveError: if the scene has nobody, or several floors and dynamics that know one.
         """
         scene = scene if isinstance(scene, Scene) else load_scene(scene)
         seed = scene.seed if seed is None else seed
-        if has_levels(scene.world):
-            raise LiveError(
-                "the scene has several floors, on which live people do no errands yet; plan it: gaitway plan"
-            )
+        dynamics = (options or LiveOptions()).dynamics
+        if has_levels(scene.world) and dynamics != "clips":
+            raise LiveError(f"the scene has several floors, and dynamics '{dynamics}' know one; write 'clips'")
         super().__init__(scene, seed)
         if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
         self._bodies: dict[LibraryRef, Library] = {}
+        self.crowd = LiveCrowd(self._place(), plan=scene.plan, seed=seed, options=options)
+        self.floors = self.crowd.floors
+        """Floors of the place; people are told where to go in the plane of them. None in a place with one floor."""
         base = self._prepared()
         self.dispatcher = Dispatcher(
-            base.fields.clearance, seed, before_seat=self._before_seat, next_stop=self._next_stop
-        )
-        self.crowd = LiveCrowd(self._place(), plan=scene.plan, seed=seed, options=options)
+            base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
+            self._next_stop,
+        )  # fmt: skip
         self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:
@@ -118,7 +123,8 @@ class LiveErrands(ErrandRun):
         """Who waits for room before a seat: the order, since when, and when to try again [s]."""
         self._ends: dict[str, float] = {}
         self._sends: dict[str, Go] = {}
-        self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
+        self._away: dict[str, tuple[Character, tuple[Errand, ...], Point]] = {}
+        """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -228,13 +234,17 @@ class LiveErrands(ErrandRun):
         that are gone from the scene are taken out; people of a source that is gone stay until they leave.
 
         Raises:
-            LiveError: if the new scene has several floors or other rules.
+            LiveError: if the new scene has other floors, doors or rules.
         """
         before, now = self.scene, self.time
-        if has_levels(scene.world) or [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
-            raise LiveError("a scene with several floors, or with other rules, is another one; begin anew")
+        if [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
+            raise LiveError("a scene with other rules is another one; begin anew")
+        if has_levels(scene.world) != (self.floors is not None):
+            raise LiveError("a scene with other floors is another one; begin anew")
         if [_known(door) for door in scene.world.doors] != [_known(door) for door in before.world.doors]:
             raise LiveError("a scene with other doors is another one; begin anew")
+        if self.floors is not None and scene.world is not before.world:
+            self.floors.plane(scene.world)  # which says if floors or stairs have changed
         self.scene = scene
         if scene.world is not before.world:
             base = self._prepared()
@@ -296,7 +306,8 @@ class LiveErrands(ErrandRun):
         """
         self._check(name)
         self.dispatcher.interrupt(name, (), self.time)
-        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
+        (x, y, _), (px, py) = self._pose(name), self.crowd.positions(name)[0, :2].tolist()
+        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo), (x - px, y - py))
         self._stop(name)
         self._sends.pop(name, None)
         self._sitters.pop(name, None)
@@ -310,9 +321,14 @@ class LiveErrands(ErrandRun):
         return name in self._away
 
     def put_back(self, name: str, pose: Pose) -> bool:
-        """Put somebody back who was taken out, with the errands that were left; return whether there is room there."""
-        character, todo = self._away[name]
-        if not self._put_in(replace(character, start=pose, errands=todo), self.time):
+        """Put somebody back who was taken out, on the same floor, with the errands that were left.
+
+        Returns:
+            Whether there is room there.
+        """
+        character, todo, (dx, dy) = self._away[name]
+        start = (pose[0] + dx, pose[1] + dy, pose[2])
+        if not self._put_in(replace(character, start=start, errands=todo), self.time):
             return False
         del self._away[name]
         if not todo:
@@ -330,7 +346,7 @@ class LiveErrands(ErrandRun):
             case Walk(goal):
                 self._walks[name] = order
                 goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
-                self.crowd.send(name, goal, tolerance=_EXACTLY if order.exact else _NEAR)
+                self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
             case SitDown():
@@ -347,7 +363,11 @@ class LiveErrands(ErrandRun):
 
     def come_in(self, arrival: Arrival, time: float) -> bool:
         """Put somebody in where a source has room; return whether it has."""
-        for x, y in drawn_points(arrival.source.area, _TRIED, self.drawn()).tolist():
+        points = drawn_points(arrival.source.area, _TRIED, self.drawn())
+        if self.floors is not None:
+            middle = arrival.source.area.centroid
+            points = points + offset(self.floors.floors, (middle.x, middle.y), arrival.source.floor)
+        for x, y in points.tolist():
             if self._put_in(stranger(arrival, (x, y, self.towards(arrival, x, y))), time):
                 return True
         return False
@@ -373,14 +393,17 @@ class LiveErrands(ErrandRun):
         """Put those in whose time has come; who finds no room is refused."""
         for character in [c for c in self._later if c.start_time <= self.time]:
             self._later.remove(character)
-            if not self._put_in(character, self.time):
+            placed = character if self.floors is None else in_plane(character, self.floors.floors)
+            if not self._put_in(placed, self.time):
                 self.refuse(character.name, f"there is no room at the start of '{character.name}'")
 
     def _put_in(self, character: Character, time: float) -> bool:
-        """Put somebody in; return whether there is room."""
+        """Put somebody in, who starts in the plane of the floors; return whether there is room."""
         library = self._libraries[neutral(character.library)]
         start, speed = character.start, character.speed
-        if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
+        x, y, *height = self._there(start[:2])
+        pose, goal = (x, y, start[2], *height), (x, y, *height)
+        if self.crowd.add(pose, goal, name=character.name, library=library, speed=speed) < 0:
             return False
         self._characters[character.name] = character
         self.enter(character, start, time)
@@ -405,8 +428,8 @@ class LiveErrands(ErrandRun):
 
     def _sit_down(self, name: str, order: SitDown, time: float) -> None:
         """Let somebody who stands near a seat step before it, sit down, sit and get up; who has no room waits."""
-        body, (x, y, here) = self._body(name), self.crowd.plan(name).steps[0].pose
-        floor = float(self.scene.world.ground(np.array(order.seat.pose[:2])))
+        body, (x, y, here) = self._body(name), self._standing(name)
+        floor = float(self._plane().ground(np.array(order.seat.pose[:2])))
         seat = seat_of(order.seat, floor)
         stool, rng = standing_place(body, seat), self.dispatcher.people[name].rng
         there = (*self._before(name, (float(stool[0]), float(stool[1])), (seat.yaw, _STEP)), seat.yaw)
@@ -532,12 +555,34 @@ class LiveErrands(ErrandRun):
         return world if self.keeper is None else with_doors(world, self.keeper.asked_open)
 
     def _prepared(self) -> PreparedLibrary:
-        """Return the library of somebody in the place as it is now."""
-        return planning_context(self._place()).prepared(self._everybody()[0])
+        """Return the library of somebody in the place as it is now, in the plane of its floors."""
+        place = self._place()
+        flat = place if self.floors is None else self.floors.plane(place)
+        return planning_context(flat).prepared(self._everybody()[0])
+
+    def _plane(self) -> World:
+        """Return the world in which people are told where to go: the plane of the floors, if there are several."""
+        return self.crowd.world if self.floors is None else self.floors.plane(self.crowd.world)
+
+    def _shifted(self, place: Place) -> Point:
+        """Return how far a place is moved into the plane of the floors [m]."""
+        assert self.floors is not None
+        return offset(self.floors.floors, place.point, place.floor, place.height)
+
+    def _there(self, point: Point) -> tuple[float, ...]:
+        """Return a point of the plane as the crowd takes it: in the place, with its height if there are floors."""
+        return point if self.floors is None else self.floors.place_of(*point)
 
     def _pose(self, name: str) -> Pose:
-        (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
+        """Return where somebody is, in the plane of the floors."""
+        x, y, heading = self.crowd.roots_in_plane(name)[0].tolist()
         return x, y, heading
+
+    def _standing(self, name: str) -> Pose:
+        """Return where somebody who stands does so, in the plane of the floors, however the body sways."""
+        x, y, heading = self.crowd.plan(name).steps[0].pose
+        dx, dy = (self.crowd.roots_in_plane(name)[0, :2] - self.crowd.positions(name)[0, :2]).tolist()
+        return x + dx, y + dy, heading
 
     def _arrive(self, name: str) -> None:
         """Note that somebody stands at a goal, or as near to it as possible."""
@@ -550,7 +595,7 @@ class LiveErrands(ErrandRun):
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
         here = self._pose(name)
-        self.crowd.send(name, here[:2], tolerance=_NEAR)
+        self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))
 
     def _tell(self) -> None:

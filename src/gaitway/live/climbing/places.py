@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import shapely
+import shapely.ops
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
@@ -78,6 +80,15 @@ class CrowdFloors:
         if not floor.covers(x, y):
             floor = self.floors.floors[0]
         return x, y, self.floors.height(floor, x, y)
+
+    def place_of(self, x: float, y: float) -> tuple[float, float, float]:
+        """Return the place of a point of the plane, or of the nearest ground of its floor: x, y, z [m]."""
+        floor = self.floors.under(x, y)
+        dx, dy = floor.offset
+        point = shapely.Point(x - dx, y - dy)
+        if not floor.covers(point.x, point.y):  # such as on a flight of stairs
+            point = shapely.ops.nearest_points(floor.core, point)[0]
+        return point.x, point.y, self.floors.height(floor, point.x, point.y)
 
     def plan_in_place(self, plan: Plan) -> Plan:
         """Return a plan of the plane in the place."""
