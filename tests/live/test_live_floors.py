@@ -10,9 +10,15 @@ import pytest
 from gaitway.audit import audit_take
 from gaitway.core.errors import LiveError
 from gaitway.errands.dispatcher import DONE
+from gaitway.errands.doors import Doorkeeper, barring_door, place_before
+from gaitway.errands.standing_places import StandingPlaces
 from gaitway.live.climbing.places import CrowdFloors
+from gaitway.live.doors import DoorMoved
 from gaitway.live.errands import ErrandDone, LiveErrands
 from gaitway.scene import scene_from_dict
+from gaitway.space.fields import WorldFields
+from gaitway.world.levels.floors import Floors
+from gaitway.world.world import realised, with_doors
 
 TOP = 2.04
 SPECIALS = [
@@ -99,3 +105,71 @@ def test_who_comes_out_of_a_source_upstairs_is_there_and_an_edit_keeps_floors() 
             with pytest.raises(LiveError, match="floors"):
                 run.change(scene_from_dict({**LOFT, "characters": [], "specials": other, "obstacles": [],
                                             "places": {}, "sources": [BELOW]}))  # fmt: skip
+
+
+WALLS = [
+    {"box": {"center": [18, y], "size": [0.2, 3.2], "height": 2.1, "bottom": TOP}, "name": "wall"} for y in (3.6, 8.4)
+]
+UPSTAIRS: dict[str, Any] = {
+    "gaitway": 1,
+    "bounds": [0, 0, 26, 12],
+    "specials": SPECIALS,
+    "obstacles": WALLS,
+    "doors": [{"name": "gate", "center": [18, 6], "size": [1.6, 0.1], "yaw_deg": 90, "slide": [0, 1.6], "bottom": TOP}],
+    "areas": [{"area": [13, 2.5, 17, 9.5], "floor": "deck", "one_way": 0, "name": "in"}],
+    "places": {"room": {"area": [19.2, 3, 21.5, 9], "floor": "deck"}},
+    "characters": [{"name": "ada", "start": [3, 3], "errands": [{"go": "room"}]}],
+    "rules": [{"event": "opening", "at": 24, "open": ["gate"]}],
+}
+STAIRS = (((8.0, 6.0, 0.0), (12.5, 6.0, 0.0)), ((12.5, 6.0, 3.14), (8.0, 6.0, 3.14)))
+
+
+def test_a_door_upstairs_is_in_the_way_of_who_is_below_and_has_its_floor_in_the_plane() -> None:
+    world = scene_from_dict(UPSTAIRS).world
+    floors = Floors.of(world)
+    dx, dy = floors.named("deck").offset
+    flat, keeper = floors.plane, Doorkeeper(floors.plane)
+    (gate,) = flat.doors
+    assert gate.middle == (18 + dx, 6 + dy) and gate.shape.heights == (0.0, 2.1)
+    assert [mover.name for mover in flat.movers] == ["gate"]  # on the deck alone
+    links = [tuple((x + dx * (x > 9), y + dy * (x > 9), yaw) for x, y, yaw in link) for link in STAIRS]
+    below, room, view = (3.0, 3.0), (20.0 + dx, 6.0 + dy), (15.0 + dx, 4.0 + dy)
+    shut = WorldFields.of(with_doors(flat, {"gate": False}))
+    assert barring_door(shut.parts, [gate], below, room, 0.3, links) is gate
+    assert barring_door(shut.parts, [gate], below, view, 0.3, links) is None
+    assert barring_door(WorldFields.of(with_doors(flat, {"gate": True})).parts, [gate], below, room, 0.3, links) is None
+    waits = place_before(shut.parts, gate, StandingPlaces(shut.clearance), "ada", 0.3, (*below, 0.0), links=links)
+    assert waits is not None and 13.0 < waits[0] - dx < 17.5  # upstairs, on this side of it
+    keeper.ask("gate", True, 2.0)
+    keeper.begin("gate", 2.0)
+    (leaf,) = realised(world, {"doors": keeper.facts()}).movers
+    assert leaf.pose(9.0).tolist() == pytest.approx([18.0, 7.6, np.pi / 2])  # in the place
+
+
+def test_an_area_upstairs_is_on_its_floor_alone() -> None:
+    world = scene_from_dict(UPSTAIRS).world
+    ((area,), (flat,)) = world.areas, Floors.of(world).plane.areas
+    assert area.heights == (TOP, TOP)
+    assert area.holds([[15.0, 5.0, TOP + 0.98], [15.0, 5.0, 0.98], [12.0, 5.0, TOP + 0.98]]).tolist() == [
+        True,
+        False,
+        False,
+    ]
+    assert np.allclose(flat.outline - area.outline, Floors.of(world).named("deck").offset)
+
+
+@pytest.mark.slow
+def test_a_live_door_upstairs_opens_and_who_waited_before_it_goes_on() -> None:
+    with LiveErrands(scene_from_dict({**UPSTAIRS, "areas": []}), seed=1) as run:
+        told, before = list[Any](), 0.0
+        while not run.over and run.time < 60.0:
+            run.step(1 / 30)
+            told += [event for event in run.events() if isinstance(event, ErrandDone | DoorMoved)]
+            if run.time < 24.0:
+                before = max(before, float(run.crowd.positions("ada")[0, 0]))
+        assert [(type(event), event.time > 24.0 - 1e-6) for event in told] == [(DoorMoved, True), (ErrandDone, True)]
+        assert told[1].span.outcome == DONE and 15.0 < before < 17.6  # she waited upstairs
+        x, y, z = run.crowd.positions("ada")[0].tolist()
+        assert x > 19.0 and 2.5 < y < 9.5 and z > TOP + 0.8
+        report = audit_take(run.take(), run.world)
+        assert report.ok, str(report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,9 +11,18 @@ import shapely
 
 from gaitway.errands.busy import Busy, PlannedWalk
 from gaitway.errands.dispatcher import Dispatcher
-from gaitway.errands.doors import Doorkeeper, PlacedLibraries, barring_door, free_from, place_before, spans_within
+from gaitway.errands.doors import (
+    Doorkeeper,
+    FloorLink,
+    PlacedLibraries,
+    barring_door,
+    free_from,
+    place_before,
+    spans_within,
+)
 from gaitway.errands.orders import Outcome, Pose, Walk
 from gaitway.errands.running import REACTS
+from gaitway.scene.characters import Character
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic
 from gaitway.world.doors import Door
@@ -38,6 +47,8 @@ class PlannedDoors:
     """Owners of the leaves of doors in traffic, by the name of the door."""
     dispatcher: Dispatcher
     people: Mapping[str, Busy]
+    links: Callable[[Character], Sequence[FloorLink]]
+    """Ways of somebody from floor to floor."""
     may_open: Callable[[str], bool]
     """Whether something may still open a door, by name."""
     break_off: Callable[[Busy, PlannedWalk, int, Walk], Outcome | None]
@@ -57,9 +68,10 @@ class PlannedDoors:
         """Return what comes of a walk from a pose that no way leads to before a door opens; None if none is shut."""
         shut, parts, near = self.keeper.shut, busy.prepared.fields.parts, busy.character.plan.tolerance
         hopeful = [door for door in shut if self.may_open(door.name)]
-        if (door := barring_door(parts, hopeful, pose[:2], order.goal, near)) is not None:
+        links = self.links(busy.character)
+        if (door := barring_door(parts, hopeful, pose[:2], order.goal, near, links)) is not None:
             return Outcome(time, pose, f"door '{door.name}' is shut", shut=door.name)
-        if (door := barring_door(parts, shut, pose[:2], order.goal, near)) is None:
+        if (door := barring_door(parts, shut, pose[:2], order.goal, near, links)) is None:
             return None
         reason = f"door '{door.name}' is shut and nothing opens it"
         return Outcome(time, pose, reason, hopeless=True, shut=door.name)
@@ -68,7 +80,10 @@ class PlannedDoors:
         """Return where somebody waits before a door that is shut, for who is at a pose; None if there is no room."""
         busy, parts = self.people[name], self.library(name).fields.parts
         here = busy.pose if pose is None else pose
-        return place_before(parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here)
+        return place_before(
+            parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here,
+            links=self.links(busy.character),
+        )  # fmt: skip
 
     def move(self, time: float) -> None:
         """Move the doors that wait from when on nobody is in the way; who would walk into one is planned anew."""

@@ -7,7 +7,7 @@ is walked through. Traffic forgets what is over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -33,7 +33,7 @@ from gaitway.errands.companions import (
     waiting_for_others,
 )
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
-from gaitway.errands.doors import Doorkeeper, PlacedLibraries
+from gaitway.errands.doors import Doorkeeper, FloorLink, PlacedLibraries
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
 from gaitway.errands.planned_doors import TURNS, PlannedDoors
@@ -43,7 +43,7 @@ from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
 from gaitway.planners import planner_entry
-from gaitway.scene.characters import LibraryRef
+from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
 """How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
 either it is on the lowest floor that is there."""
+FloorLinks = Callable[[Character], Sequence[FloorLink]]
+"""Ways of a character from floor to floor."""
 _EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
 """Effort of the first search for a walk, the second and later ones."""
 _TOO_NEAR = 3.0
@@ -115,6 +117,7 @@ def plan_errands(
     planners: Mapping[str, Planner] | None = None,
     shift: Shift | None = None,
     mirrors: npt.ArrayLike = (),
+    links: FloorLinks | None = None,
     progress: Progress | None = None,
 ) -> ErrandPlan:
     """Plan what everybody of a scene does.
@@ -126,9 +129,10 @@ def plan_errands(
         planners: planners by name; None takes those of `gaitway.planners` that people ask for.
         shift: how far a point of a floor is moved into the plane [m]; None: not at all.
         mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
+        links: ways of somebody from floor to floor; None for none.
         progress: called with "errands", the time of the run, and when it ends if that is known.
     """
-    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
+    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, progress or silent).plan()
 
 
 class _PlannedRun(ErrandRun):
@@ -137,10 +141,10 @@ class _PlannedRun(ErrandRun):
     def __init__(
         self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
         planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
-        progress: Progress,
+        links: FloorLinks | None, progress: Progress,
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
-        self.progress, self.shift = progress, shift
+        self.progress, self.shift, self.links = progress, shift, links or (lambda character: ())
         world = scene.world if self.keeper is None else with_doors(scene.world, self.keeper.asked_open)
         context, people = (
             planning_context(world, libraries),
@@ -190,7 +194,7 @@ class _PlannedRun(ErrandRun):
         doors = PlannedDoors(
             keeper=keeper, placed=PlacedLibraries(self.scene.world, keeper.asked_open), prepared=self.prepared,
             traffic=self.traffic, leaves=leaves, dispatcher=self.dispatcher, people=self.people,
-            may_open=self.may_open, break_off=self._broken_off, turned=self._turned_back,
+            links=self.links, may_open=self.may_open, break_off=self._broken_off, turned=self._turned_back,
         )  # fmt: skip
         self.dispatcher.shut |= {door.name for door in keeper.shut}
         self.dispatcher.door_place = doors.place

@@ -131,6 +131,10 @@ class LevelScene:
         """
         return offset(self.floors, point, floor, height)
 
+    def links(self, character: Character) -> list[tuple[Pose, Pose]]:
+        """Return the ways of a character from floor to floor: poses in which they begin and end, in the plane."""
+        return [(link.entry, link.exit) for link in self.made[character.library].links]
+
     def height(self, pose: Pose) -> float:
         """Return the height over the terrain of the floor under a pose of the plane [m]."""
         return self.floors.under(pose[0], pose[1]).height

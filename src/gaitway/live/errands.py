@@ -37,7 +37,7 @@ from gaitway.sitting import standing_place
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.take.model import Take
 from gaitway.world.doors import Door
-from gaitway.world.levels.floors import has_levels
+from gaitway.world.levels.floors import Floors, has_levels
 from gaitway.world.world import World, with_doors
 
 _EXACTLY, _NEAR = 0.25, 0.5
@@ -93,11 +93,13 @@ class LiveErrands(ErrandRun):
         dynamics = (options or LiveOptions()).dynamics
         if has_levels(scene.world) and dynamics != "clips":
             raise LiveError(f"the scene has several floors, and dynamics '{dynamics}' know one; write 'clips'")
-        super().__init__(scene, seed)
+        self._flat = _flat(scene.world)
+        """The world in which people are told where to go: the plane of the floors, if there are several."""
+        super().__init__(scene, seed, self._flat)
         if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
         self._bodies: dict[LibraryRef, Library] = {}
-        self.crowd = LiveCrowd(self._place(), plan=scene.plan, seed=seed, options=options)
+        self.crowd = LiveCrowd(self._place(scene.world), plan=scene.plan, seed=seed, options=options)
         self.floors = self.crowd.floors
         """Floors of the place; people are told where to go in the plane of them. None in a place with one floor."""
         base = self._prepared()
@@ -105,7 +107,7 @@ class LiveErrands(ErrandRun):
             base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
             self._next_stop,
         )  # fmt: skip
-        self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, base, self.crowd)
+        self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, self._flat, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:
             self.dispatcher.shut |= {door.name for door in self.keeper.shut}
@@ -244,15 +246,16 @@ class LiveErrands(ErrandRun):
         if [_known(door) for door in scene.world.doors] != [_known(door) for door in before.world.doors]:
             raise LiveError("a scene with other doors is another one; begin anew")
         if self.floors is not None and scene.world is not before.world:
-            self.floors.plane(scene.world)  # which says if floors or stairs have changed
+            self.floors.plane(self._place(scene.world))  # which says if floors or stairs have changed
         self.scene = scene
         if scene.world is not before.world:
+            self._flat = _flat(scene.world)
             base = self._prepared()
             self.dispatcher.standing.clearance = base.fields.clearance
             if self.doors is None:
                 self.crowd.set_world(scene.world)
             else:
-                self.doors = self.doors.moved_to(scene.world, base)
+                self.doors = self.doors.moved_to(scene.world, self._flat, base)
         self.open_sources(now)
         self._add_libraries()
         known, wanted = {c.name for c in before.characters}, {c.name for c in scene.characters}
@@ -429,7 +432,7 @@ class LiveErrands(ErrandRun):
     def _sit_down(self, name: str, order: SitDown, time: float) -> None:
         """Let somebody who stands near a seat step before it, sit down, sit and get up; who has no room waits."""
         body, (x, y, here) = self._body(name), self._standing(name)
-        floor = float(self._plane().ground(np.array(order.seat.pose[:2])))
+        floor = float(self._flat.ground(np.array(order.seat.pose[:2])))
         seat = seat_of(order.seat, floor)
         stool, rng = standing_place(body, seat), self.dispatcher.people[name].rng
         there = (*self._before(name, (float(stool[0]), float(stool[1])), (seat.yaw, _STEP)), seat.yaw)
@@ -549,20 +552,13 @@ class LiveErrands(ErrandRun):
             hint = f"did you mean '{near}'?" if near else f"there are {', '.join(doors) or 'none'}"
             raise LiveError(f"the scene has no door '{name}'; {hint}")
 
-    def _place(self) -> World:
-        """Return the world as the crowd lives in it: doors are obstacles that stand."""
-        world = self.scene.world
+    def _place(self, world: World) -> World:
+        """Return a world as the crowd lives in it: doors are obstacles that stand."""
         return world if self.keeper is None else with_doors(world, self.keeper.asked_open)
 
     def _prepared(self) -> PreparedLibrary:
         """Return the library of somebody in the place as it is now, in the plane of its floors."""
-        place = self._place()
-        flat = place if self.floors is None else self.floors.plane(place)
-        return planning_context(flat).prepared(self._everybody()[0])
-
-    def _plane(self) -> World:
-        """Return the world in which people are told where to go: the plane of the floors, if there are several."""
-        return self.crowd.world if self.floors is None else self.floors.plane(self.crowd.world)
+        return planning_context(self._place(self._flat)).prepared(self._everybody()[0])
 
     def _shifted(self, place: Place) -> Point:
         """Return how far a place is moved into the plane of the floors [m]."""
@@ -602,6 +598,11 @@ class LiveErrands(ErrandRun):
         """Tell of errands that are over."""
         self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
         self.dispatcher.over.clear()
+
+
+def _flat(world: World) -> World:
+    """Return a world as the plane of its floors, if it has several; else as it is."""
+    return Floors.of(world).plane if has_levels(world) else world
 
 
 def _known(door: Door) -> tuple[object, ...]:

@@ -224,7 +224,9 @@ class CrowdLibraries:
             self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
         self._context.libraries[ref] = self._level[ref].library
         # run-ups to blocks are bent more here than in plans, and toes sink into the ground
-        return tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
+        links = tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
+        self._floors.links = self._floors.links or tuple((link.entry, link.exit) for link in links)
+        return links
 
     def state(self) -> dict[str, Any]:
         """Return all that `restore` needs besides the base world, as plain values."""

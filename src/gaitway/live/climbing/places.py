@@ -10,7 +10,7 @@ import shapely.ops
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
-from gaitway.space.plan import Plan
+from gaitway.space.plan import Plan, Pose
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
 from gaitway.world.obstacle import WALKABLE
 from gaitway.world.shapes import Ramp, Shape, Stairs
@@ -22,11 +22,12 @@ class CrowdFloors:
 
     Attributes:
         floors: floors of the place as it was at first.
+        links: stairs of the first library of the crowd: poses in which they begin and end, in the plane.
     """
 
     def __init__(self, world: World) -> None:
         """Find the floors of a place."""
-        self.floors = Floors.of(world)
+        self.floors, self.links = Floors.of(world), tuple[tuple[Pose, Pose], ...]()
         self._latest = self.floors
         bounds = np.array([floor.region.bounds for floor in self.floors.floors])
         self._offsets = np.array([(*floor.offset, 0.0) for floor in self.floors.floors])
