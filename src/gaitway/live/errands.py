@@ -17,6 +17,7 @@ import numpy as np
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
+from gaitway.errands.companions import beside, turning_seconds
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -27,7 +28,7 @@ from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.events import Arrived, LiveEvent, Stuck
-from gaitway.live.libraries import neutral
+from gaitway.live.libraries import level_speed, neutral
 from gaitway.live.options import LiveOptions
 from gaitway.live.seated import MANNERS, SHORTEST, Sitter, nearest_side, seat_of
 from gaitway.scene.characters import Character, LibraryRef
@@ -127,6 +128,8 @@ class LiveErrands(ErrandRun):
         self._sends: dict[str, Go] = {}
         self._away: dict[str, tuple[Character, tuple[Errand, ...], Point]] = {}
         """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
+        self._setting_off: dict[str, float] = {}
+        """When those set off who have been told where to go, and wait until their companions have turned [s]."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -168,6 +171,8 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
+        for name in [name for name, when in self._setting_off.items() if when <= self.time]:
+            self._set_off(name)
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -346,10 +351,10 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here))
             case Walk(goal) if (door := self._barring(name, order)) is not None:
                 self.finish(name, Outcome(time, here, f"door '{door}' is shut", shut=door))
-            case Walk(goal):
+            case Walk():
                 self._walks[name] = order
-                goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
-                self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+                self._setting_off[name] = time + self._turns_later(name, order)
+                self._set_off(name)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
             case SitDown():
@@ -370,6 +375,9 @@ class LiveErrands(ErrandRun):
         if self.floors is not None:
             middle = arrival.source.area.centroid
             points = points + offset(self.floors.floors, (middle.x, middle.y), arrival.source.floor)
+        first = arrival.companions[0] if arrival.companions else ""
+        if first in self.dispatcher.people:
+            points = beside(self._pose(first), points)
         for x, y in points.tolist():
             if self._put_in(stranger(arrival, (x, y, self.towards(arrival, x, y))), time):
                 return True
@@ -389,6 +397,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
+        self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
@@ -403,7 +412,7 @@ class LiveErrands(ErrandRun):
     def _put_in(self, character: Character, time: float) -> bool:
         """Put somebody in, who starts in the plane of the floors; return whether there is room."""
         library = self._libraries[neutral(character.library)]
-        start, speed = character.start, character.speed
+        start, speed = character.start, self._speed(character)
         x, y, *height = self._there(start[:2])
         pose, goal = (x, y, start[2], *height), (x, y, *height)
         if self.crowd.add(pose, goal, name=character.name, library=library, speed=speed) < 0:
@@ -412,11 +421,41 @@ class LiveErrands(ErrandRun):
         self.enter(character, start, time)
         return True
 
+    def _turns_later(self, name: str, order: Walk) -> float:
+        """Return how long somebody waits until the companions have turned to go as well [s]."""
+        others = [one for one in self.dispatcher.people[name].companions if one in self.dispatcher.people]
+        if len(others) < 2 or order.exact:
+            return 0.0
+        poses = np.array([self._pose(one) for one in others])
+        ways = np.arctan2(order.goal[1] - poses[:, 1], order.goal[0] - poses[:, 0])
+        needs = turning_seconds(ways - poses[:, 2])
+        return float(needs.max() - needs[others.index(name)])
+
+    def _set_off(self, name: str) -> None:
+        """Send somebody to where the last order leads, if the time for it has come."""
+        if self._setting_off.get(name, math.inf) > self.time:
+            return
+        del self._setting_off[name]
+        if (order := self._walks.get(name)) is not None:
+            goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
+            self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+
+    def _speed(self, character: Character) -> str | float:
+        """Return the speed of somebody: companions take the slowest of those that people walk at anyway.
+
+        So they keep together, and no trees are grown for a speed of their own.
+        """
+        speed, spread = character.speed, self.crowd.options.speed_spread
+        if not character.companions or not isinstance(speed, str) or spread == 0.0:
+            return speed
+        return level_speed(self._loaded(neutral(character.library)), speed, spread, -1)
+
     def _stop(self, name: str) -> None:
         """Let no order of somebody be due or going on."""
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
+        self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
         """Let somebody be asked for an order now."""
@@ -488,7 +527,10 @@ class LiveErrands(ErrandRun):
 
     def _body(self, name: str) -> Library:
         """Return the library of somebody."""
-        ref = neutral(self._characters[name].library)
+        return self._loaded(neutral(self._characters[name].library))
+
+    def _loaded(self, ref: LibraryRef) -> Library:
+        """Return a library."""
         if ref not in self._bodies:
             self._bodies[ref] = ref.load()
         return self._bodies[ref]
