@@ -13,11 +13,13 @@ import gaitway
 from gaitway import planners
 from gaitway.core.errors import GaitwayError, PlanError, SceneError
 from gaitway.planners import PlannerEntry, planner_entry, planner_names
+from gaitway.planning import unheeded_areas
 from gaitway.scene import scene_from_dict, scene_schema
 from gaitway.scene.fields import field
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.plan import LaidSteps, Plan, SearchResult, Status
 from gaitway.space.planner import PlanRequest
+from gaitway.world.areas import Area
 
 WALK = ("start_walk", "walk_forward", "walk_forward", "stop_walk")
 
@@ -138,3 +140,18 @@ def test_built_in_planners_can_be_made(name: str) -> None:
     assert entry.options_model()().planner == name
     one, other = entry.make(), entry.make()
     assert callable(one.find) and one is not other and type(one) is type(other) is not type
+
+
+def test_planners_that_do_not_heed_areas_say_so_in_one_line() -> None:
+    lane, gate = (
+        Area(outline=np.array([[0, 0], [4, 0], [4, 4]]), one_way=0.0),
+        Area(outline=np.array([[0, 0], [4, 0], [4, 4]]), priority=2),
+    )
+    assert unheeded_areas([lane], ["behavior", "behavior"]) == unheeded_areas([], ["crowd", "tree"]) == ()
+    (throng,) = unheeded_areas([lane], ["crowd", "behavior", "crowd"])
+    assert "'crowd' does not know them" in throng
+    (tree,) = unheeded_areas([lane], ["tree"])
+    assert "from sub-goal to sub-goal" in tree
+    assert unheeded_areas([gate], ["behavior"]) == ()
+    (errands,) = unheeded_areas([gate], ["behavior"], errands=True)
+    assert "who set out first goes first" in errands

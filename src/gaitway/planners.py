@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 from gaitway.core.errors import PlanError
 from gaitway.core.suggest import nearest
@@ -34,6 +34,8 @@ class PlannerEntry:
     """The model of its options, a subclass of `gaitway.scene.PlanOptions`; or where it is, as "module:name"."""
     planner: str | type[Any]
     """The class of the planner, made without arguments for each run; or where it is, as "module:name"."""
+    areas: Literal["everywhere", "routes", "nowhere"] = "nowhere"
+    """Where it heeds areas of the ground (`gaitway.world.areas`): "routes" are the coarse ways that it follows."""
 
     def options_model(self) -> Any:
         """Return the model of the planner's options, a subclass of `gaitway.scene.PlanOptions`."""
@@ -52,12 +54,14 @@ _TABLE = {
             title="A* search",
             options="gaitway.behavior.options:BehaviorOptions",
             planner="gaitway.behavior.planner:BehaviorPlanner",
+            areas="everywhere",
         ),
         PlannerEntry(
             name="tree",
             title="search trees",
             options="gaitway.tree.options:TreeOptions",
             planner="gaitway.tree.planner:TreePlanner",
+            areas="routes",
         ),
         PlannerEntry(
             name="crowd",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from gaitway.errands.performing import (
     door_rows,
     errand_performers,
     errand_rows,
+    shown_until,
     thing_rows,
     with_arms_that_carry,
 )
@@ -44,6 +45,7 @@ from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import unreachable
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, tracks_of
+from gaitway.world.areas import Area
 from gaitway.world.levels.floors import has_levels
 from gaitway.world.world import realised
 
@@ -220,6 +222,7 @@ def plan_scene(
     facts, alive = _facts(scene, crowd, seed, failed), _alive(scene, crowd, upper_body)
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts, rhythm=seed, alive=alive)
     remarks = (*_closed_specials(flat, crowd, libraries), *_wished_speeds(scene, crowd))
+    remarks += unheeded_areas(scene.world.areas, [c.plan.planner for c in scene.characters])
     remarks += () if levels is None else levels.troubles
     if alive:
         take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
@@ -254,7 +257,7 @@ def _busy(
     else:
         found = plan_errands(
             levels.flat, levels.libraries, seed=drawn, planners=levels.planners, shift=levels.offset,
-            mirrors=levels.floors.mirrors, progress=progress,
+            mirrors=levels.floors.mirrors, links=levels.links, progress=progress,
         )  # fmt: skip
     searched = time.perf_counter()
     names = tuple(found.results)
@@ -288,9 +291,10 @@ def _busy(
     alive = _alive(scene, crowd, upper_body)
     take = plans_to_take(
         scene.world, errand_performers(found, drawn, levels), fps=fps, facts=facts, rhythm=drawn, alive=alive,
-        cut_at=scene.end,
+        hold_until=shown_until(found), cut_at=scene.end,
     )  # fmt: skip
     remarks = () if levels is None else levels.troubles
+    remarks += unheeded_areas(scene.world.areas, [one.plan.planner for one in people], errands=True)
     if alive:
         take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
         remarks += lacking
@@ -415,6 +419,7 @@ def _performed(
     facts = {**done.take.facts, **_facts(scene, crowd, drawn, failed)}
     take = replace(done.take, facts=facts)
     synthesis, remarks = done.motion_seconds, done.remarks
+    remarks += unheeded_areas(scene.world.areas, [c.plan.planner for c in scene.characters])
     alive = _alive(scene, crowd, upper_body)
     if alive:
         began = time.perf_counter()
@@ -463,6 +468,30 @@ def _closed_specials(scene: Scene, crowd: CrowdPlan, libraries: Mapping[LibraryR
             fields = planning_context(scene.world, libraries).prepared(character).fields
             out |= {f"{fields.name(k)}: {why}": None for k, why in fields.troubles.items()}
     return tuple(out)
+
+
+def unheeded_areas(areas: Sequence[Area], planners: Sequence[str], errands: bool = False) -> tuple[str, ...]:
+    """Return one line for each planner that does not heed the areas of a place, or not everywhere.
+
+    Args:
+        areas: the areas.
+        planners: names of the planners of all characters.
+        errands: whether people do errands.
+    """
+    lines = []
+    for name in dict.fromkeys(planners) if areas else ():
+        match planner_entry(name).areas:
+            case "nowhere":
+                lines.append(f"areas: planner '{name}' does not know them, and nobody heeds them; write behavior")
+            case "routes":
+                lines.append(
+                    f"areas: planner '{name}' heeds cost, one_way and keep on its way from sub-goal to sub-goal, not "
+                    "step by step, and no limits; write behavior where that matters"
+                )
+    if any(area.priority for area in areas) and (errands or set(planners) - {"behavior"}):
+        why = "of people who do errands, who set out first goes first" if errands else "write behavior"
+        lines.append(f"areas: priority counts among goals of planner 'behavior' alone; {why}")
+    return tuple(lines)
 
 
 def _wished_speeds(scene: Scene, crowd: CrowdPlan) -> tuple[str, ...]:

@@ -97,6 +97,13 @@ def test_an_alarm_sends_everybody_out_in_the_midst_of_what_they_do():
     assert report.ok, str(report)
 
 
+def test_a_take_lasts_until_the_last_wait_is_over():
+    waits = {"name": "ada", "start": [6, 2], "errands": [{"go": [4, 2]}, {"wait": 6}]}
+    take = plan_scene(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 9, 9], "characters": [waits]}), seed=1).take
+    (_, wait) = take.facts["errands"]["ada"]
+    assert wait[:1] == ["wait"] and take.duration >= wait[2] > 8.0
+
+
 def test_a_run_ends_at_its_time():
     found = plan_scene(scene_from_dict({**SHOP, "end": 8.0}), seed=1)
     assert found.take.ends.max() == pytest.approx(8.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.export import export_usd, usd_people, usd_stage
 from gaitway.export.meshes import character_mesh
 from gaitway.export.usd_parts import identifiers, quaternions
+from gaitway.scene import scene_from_dict
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Sphere, Terrain, World
@@ -323,6 +325,18 @@ def test_movers_move_and_change_as_they_should(tmp_path: Path) -> None:
         x0, y0, x1, y1 = obstacle.shape.footprint().bounds
         center = [(x0 + x1) / 2, (y0 + y1) / 2, sum(obstacle.shape.heights) / 2]
         np.testing.assert_allclose(box.GetMidpoint(), center, atol=1e-5)
+
+
+def test_a_door_moves_as_its_take_tells(tmp_path: Path) -> None:
+    gate = {"name": "gate", "center": [2, 1], "size": [1.2, 0.1], "slide": [1.2, 0]}
+    world = scene_from_dict({"gaitway": 1, "bounds": [0, 0, 6, 4], "doors": [gate]}).world
+    path = [[0.0, 2.0, 1.0, 0.0], [0.5, 2.0, 1.0, 0.0], [1.5, 3.2, 1.0, 0.0]]
+    told = {"doors": {"gate": {"path": path, "moves": [["opens", 0.5, 0.5, 1.5, ""]]}}}
+    stage = exported(replace(walkers(1, 2.0), facts=told), tmp_path, world)
+    prim = stage.GetPrimAtPath("/Take/Place/Movers/gate")
+    for time, x in ((0.0, 2.0), (0.5, 2.0), (1.0, 2.6), (1.5, 3.2), (1.9, 3.2)):
+        box = UsdGeom.BBoxCache(time * 30.0, ["default"]).ComputeWorldBound(prim).ComputeAlignedRange()
+        np.testing.assert_allclose(box.GetMidpoint(), [x, 1.0, 1.05], atol=1e-4)
 
 
 def test_lifts_go_up_as_they_do(tmp_path: Path) -> None:

@@ -88,6 +88,9 @@ class OneOnTheFloor:
     def positions(self, name: str) -> FloatArray:
         return np.array([[*self.here, 0.0]])
 
+    def roots_in_plane(self, name: str) -> FloatArray:
+        return self.positions(name)
+
     def way_ahead(self, name: str) -> tuple[FloatArray, FloatArray]:
         return self.positions(name), np.zeros(3)
 
@@ -98,7 +101,7 @@ class OneOnTheFloor:
 def test_a_door_that_shuts_opens_again_for_who_gets_in_its_way() -> None:
     world = scene_from_dict({**GATE, "doors": [{**GATE["doors"][0], "open": True}]}).world
     crowd, keeper, told = OneOnTheFloor(), Doorkeeper(world), list[DoorMoved]()
-    doors = LiveDoors(keeper, world, cast(PreparedLibrary, None), cast(LiveCrowd, crowd))
+    doors = LiveDoors(keeper, world, world, cast(PreparedLibrary, None), cast(LiveCrowd, crowd))
     keeper.ask("gate", False, 1.0)
     doors.step(1.0, told.append)
     assert not told[-1].opens and len(crowd.worlds) == 1  # nobody plans a way through it any more

@@ -8,7 +8,10 @@ import pytest
 from gaitway.audit import audit_take
 from gaitway.core.errors import LiveError
 from gaitway.errands.dispatcher import DONE, GIVEN_UP, NOT_DONE
+from gaitway.errands.orders import Walk
 from gaitway.live.errands import ErrandDone, LiveErrands
+from gaitway.live.libraries import level_speed
+from gaitway.live.options import LiveOptions
 from gaitway.scene import scene_from_dict
 
 SHOP = {
@@ -67,12 +70,33 @@ def test_events_go_in_by_calls_and_rules_send_people_out() -> None:
         assert GIVEN_UP in {event.span.outcome for event in told}
 
 
+def test_companions_come_in_side_by_side_at_one_speed_and_set_off_when_all_have_turned() -> None:
+    pair = {"name": "pair", "area": [0.5, 0.5, 7, 7], "times": [0, 0], "companions": 2, "errands": [{"go": [12, 2]}]}
+    with LiveErrands(scene_from_dict({**SHOP, "sources": [pair], "characters": [], "obstacles": []}), seed=4) as run:
+        run.step(1 / 30)
+        a, b = run.crowd.roots("pair-001")[0], run.crowd.roots("pair-002")[0]
+        assert 0.7 < np.hypot(*(a - b)[:2]) < 1.2
+        slots = run.crowd._places(None)
+        (speed,) = set(run.crowd._started().library_numbers(slots).tolist())
+        own = run.crowd._libraries.kinds[speed].speed
+        body = run._body("pair-001")
+        levels = [level_speed(body, "normal", run.crowd.options.speed_spread, way) for way in (-1, 0, 1)]
+        assert own == levels[0] and levels[1] == "normal" and float(levels[0]) < float(levels[2])
+        away = Walk((float(a[0] + 9.0 * np.cos(a[2])), float(a[1] + 9.0 * np.sin(a[2]))))
+        behind = Walk((float(a[0] - 9.0 * np.cos(a[2])), float(a[1] - 9.0 * np.sin(a[2]))))
+        assert run._turns_later("pair-001", away) == 0.0  # both look that way
+        assert run._turns_later("pair-001", behind) < 0.2  # both turn about
+        assert run._turns_later("pair-001", Walk(behind.goal, exact=True)) == 0.0
+
+
 def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(LiveError, match="nobody to do errands"):
         LiveErrands(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 9, 9]}))
     deck = {"platform": {"center": [5, 5], "size": [4, 4], "height": 2.0}, "name": "deck"}
-    with pytest.raises(LiveError, match="several floors"):
-        LiveErrands(scene_from_dict({**SHOP, "specials": [deck], "obstacles": []}))
+    with pytest.raises(LiveError, match="dynamics 'mixed' know one"):
+        LiveErrands(
+            scene_from_dict({**SHOP, "specials": [deck], "obstacles": []}), options=LiveOptions(dynamics="mixed")
+        )
     with LiveErrands(scene_from_dict(SHOP)) as run, pytest.raises(LiveError, match="did you mean 'bell'"):
         run.let_happen("bel")
 

@@ -17,7 +17,7 @@ from schema_walk import valid
 SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
-    "a door among floors",
+    "a door between two floors",
     "a door outside",
     "a door that does not move",
     "a door that opens and closes at once",
@@ -40,7 +40,8 @@ BEYOND_A_SCHEMA = {
     "source outside",
     "times in the wrong order",
     "bounds too large",
-    "rules among floors",
+    "an area on a floor that is not there",
+    "an area on a floor where there is one",
     "rules outside",
     # what is known only by reading other files, by comparing numbers or by building the world
     *(

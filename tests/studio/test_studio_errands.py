@@ -317,6 +317,36 @@ def test_the_whole_place_of_errands_is_in_view() -> None:
     assert low.max() <= 0.2 and high[0] >= 12.0 and high[1] >= 8.2  # from the door to the corner and the till
 
 
+def test_a_bench_takes_its_seats_along_and_what_stands_beside_it_takes_none() -> None:
+    chair = {"box": {"center": [11.5, 8.0], "size": [2.4, 1.0], "height": 1.0}, "name": "shelf"}
+    model = scene_from_dict({**SHOP, "obstacles": [*SHOP["obstacles"], chair]}).source
+    assert model is not None and model.places is not None
+    moved = edits.move_item(model, "obstacles/0", 4.0, 6.0, 90.0)
+    assert moved.places is not None
+    seats = [seat.at for seat in moved.places["bench"].seats or ()]
+    # half a metre either side of the middle, 0.21 m before it, and turned with it
+    np.testing.assert_allclose(seats, [(4.21, 5.5, 0.0), (4.21, 6.5, 0.0)], atol=1e-6)
+    assert moved.places["corner"] == model.places["corner"]
+    assert edits.move_item(model, "obstacles/1", 4.0, 6.0, 0.0).places == model.places  # too high to sit on
+    back = edits.move_item(moved, "obstacles/0", 11.5, 7.21, 0.0)
+    assert back.places is not None
+    np.testing.assert_allclose([seat.at for seat in back.places["bench"].seats or ()], [(11, 7, -90), (12, 7, -90)])
+
+
+def test_doors_are_where_they_have_moved_to_also_in_a_planned_take() -> None:
+    gate = {"name": "gate", "center": [7, 3], "size": [1.2, 0.1], "slide": [1.2, 0], "seconds": 1.0}
+    rules = [{"event": "bell", "at": 0.5, "open": ["gate"]}]
+    ada = {"name": "ada", "start": [11, 2], "errands": [{"wait": 2}]}
+    parts = {"doors": [gate], "sources": [], "rules": rules, "characters": [ada]}
+    scene = scene_from_dict({**SHOP, **parts})
+    engine = StudioEngine(scene)
+    engine.apply(events.SetMode("take"))
+    for time, x in ((0.2, 7.0), (1.0, 7.6), (1.8, 8.2)):
+        engine.apply(events.Scrub(time))
+        np.testing.assert_allclose(engine.frame().movers[0], [x, 3.0, 0.0], atol=0.05)
+    engine.close()
+
+
 def test_doors_are_where_they_have_moved_to() -> None:
     gate = {"name": "gate", "center": [7, 3], "size": [1.2, 0.1], "slide": [1.2, 0], "seconds": 1.0}
     rules = [{"event": "bell", "at": 0.5, "open": ["gate"]}]

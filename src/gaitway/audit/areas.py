@@ -19,7 +19,7 @@ def against_ways(walker: AuditedCharacter, area: Area, bar: float) -> Finding | 
     """Return how far a character walks against a one-way area [m]; None if it is never in it."""
     assert area.one_way is not None
     moved, middles = _moved(walker)
-    inside = area.contains(middles)
+    inside = area.holds(middles)
     if not inside.any():
         return None
     along = moved @ np.array([math.cos(area.one_way), math.sin(area.one_way)])
@@ -33,7 +33,7 @@ def over_limit(walker: AuditedCharacter, area: Area, bar: float) -> Finding | No
     assert area.speed_limit is not None
     moved, _ = _moved(walker)
     frames = max(round(_WINDOW * walker.take.fps), 1)
-    there = area.contains(walker.clip.root_positions[:, :2])
+    there = area.holds(walker.clip.root_positions)
     counted = np.concatenate([[0], np.cumsum(there)])
     whole = counted[frames + 1 :] - counted[: -frames - 1] == frames + 1 if len(there) > frames else np.zeros(0, bool)
     if not whole.any():
@@ -44,12 +44,12 @@ def over_limit(walker: AuditedCharacter, area: Area, bar: float) -> Finding | No
 
 
 def _moved(walker: AuditedCharacter) -> tuple[FloatArray, FloatArray]:
-    """Return how far the root moves in each window [m] (F, 2), and where it is in the middle of it [m] (F, 2)."""
-    roots = walker.clip.root_positions[:, :2]
+    """Return how far the root moves in each window [m] (F, 2), and where it is in the middle of it [m] (F, 3)."""
+    roots = walker.clip.root_positions
     frames = max(round(_WINDOW * walker.take.fps), 1)
     if len(roots) <= frames:
-        return np.zeros((0, 2)), np.zeros((0, 2))
-    return roots[frames:] - roots[:-frames], roots[frames // 2 : frames // 2 + len(roots) - frames]
+        return np.zeros((0, 2)), np.zeros((0, 3))
+    return (roots[frames:] - roots[:-frames])[:, :2], roots[frames // 2 : frames // 2 + len(roots) - frames]
 
 
 def _finding(row: str, walker: AuditedCharacter, area: Area, value: float, bar: float, window: int) -> Finding:

@@ -100,6 +100,12 @@ def ahead_of_others() -> Company:
     return Company(0.0, 1.0, np.zeros((0, 2)), _SLOWER)
 
 
+def turning_seconds(turns: FloatArray) -> FloatArray:
+    """Return how long people need to turn to go, by how far they have to turn [rad] (N,): times [s]; (N,)."""
+    far = np.abs(np.remainder(turns + np.pi, 2.0 * np.pi) - np.pi)
+    return np.asarray(np.where(far > _STRAIGHT, _TURNS[0] + _TURNS[1] * far, 0.0))
+
+
 def waiting_for_others(
     walk: Plan, headings: Sequence[float], free: Callable[[FloatArray], BoolArray]
 ) -> Company | None:
@@ -121,8 +127,7 @@ def waiting_for_others(
     way, heading = _at(walk, times), _headings(walk, times)
     moved = _moved(way)
     goes, shown = int(np.searchsorted(moved, _GOES)), int(np.searchsorted(moved, _SET_OFF))
-    turns = np.abs(np.remainder(np.asarray(headings) - heading[min(shown, len(way) - 1)] + np.pi, 2.0 * np.pi) - np.pi)
-    slowest = np.where(turns > _STRAIGHT, _TURNS[0] + _TURNS[1] * turns, 0.0).max()
+    slowest = turning_seconds(np.asarray(headings) - heading[min(shown, len(way) - 1)]).max()
     lasts = np.ones(len(times), dtype=np.int64)
     lasts[0] += max(round(_RATE * slowest) - goes, 0)
     lasts[_behind_gates(way, heading, moved, free)] += round(_RATE * (len(headings) * _THROUGH - _BEYOND))

@@ -35,6 +35,10 @@ _FACES = (0.35, 0.5, 0.7)
 _ROWS, _FILES = (1.1, 2.0, 2.9, 3.8, 4.7), (0.95, -0.95, 1.85, -1.85, 2.75, -2.75)
 """Distances before a doorway and beside its middle at which people wait for it [m]; the way through stays free."""
 
+FloorLink = tuple[Pose, Pose]
+"""A way from floor to floor: the pose in which stairs are boarded, and the one in which they are left."""
+_LANDINGS = (0.0, 0.4, 0.8, 1.2)
+"""Distances before and behind stairs at which the floor there is looked for [m], one after another."""
 Prepared = tuple[WorldFields, dict[Any, Any]]
 
 
@@ -133,12 +137,18 @@ class Doorkeeper:
         return {
             name: {
                 "path": [
-                    [round(time - begin, 6), *(round(value, 9) for value in pose)] for time, pose in self._keys[name]
+                    [round(time - begin, 6), *(round(value, 9) for value in self._in_place(name, pose))]
+                    for time, pose in self._keys[name]
                 ],
                 "moves": [move.row(begin) for move in self.moves[name]],
             }
             for name in self.doors
         }
+
+    def _in_place(self, name: str, pose: Pose) -> Pose:
+        """Return a pose of a leaf in the place, where this keeper has it in the plane of the floors."""
+        (x, y, yaw), (dx, dy) = pose, self.doors[name].offset
+        return x - dx, y - dy, yaw
 
     def needed(self, name: str) -> shapely.Geometry:
         """Return the floor that must be free when a door moves as it was asked to: where its leaf does not stand."""
@@ -177,8 +187,9 @@ class PlacedLibraries:
 
 
 def barring_door(
-    parts: Components, shut: Sequence[Door], start: tuple[float, float], goal: tuple[float, float], tolerance: float
-) -> Door | None:
+    parts: Components, shut: Sequence[Door], start: tuple[float, float], goal: tuple[float, float], tolerance: float,
+    links: Sequence[FloorLink] = (),
+) -> Door | None:  # fmt: skip
     """Return the first door on the way to a goal that would have to open; None if the way is free, or there is none.
 
     Args:
@@ -187,8 +198,9 @@ def barring_door(
         start: where somebody is [m].
         goal: where that person goes [m].
         tolerance: how near is near enough [m].
+        links: ways from floor to floor.
     """
-    here = int(parts.at(start))
+    here, stairs = int(parts.at(start)), [_link_ends(parts, link) for link in links]
     if here == 0 or parts.connected(start, goal, tolerance):
         return None
     nearest = sorted(shut, key=lambda door: (round(math.dist(start, door.middle), 3), door.name))
@@ -196,6 +208,13 @@ def barring_door(
     seen, ways = {here}, deque[tuple[int, Door | None]]([(here, None)])
     while ways:
         part, first = ways.popleft()
+        for entry, leads_to in stairs:
+            if entry != part or leads_to is None or leads_to[0] in seen:
+                continue
+            if parts.connected(leads_to[1], goal, tolerance):
+                return first
+            seen.add(leads_to[0])
+            ways.appendleft((leads_to[0], first))  # stairs first: doors are what is counted
         for door, (one, other) in sides:
             beyond = other if one and one[0] == part else one if other and other[0] == part else None
             if beyond is None or beyond[0] in seen:
@@ -205,6 +224,24 @@ def barring_door(
             seen.add(beyond[0])
             ways.append((beyond[0], first or door))
     return None
+
+
+def reached_parts(parts: Components, start: tuple[float, float], links: Sequence[FloorLink]) -> set[int]:
+    """Return the parts of free space to which stairs lead from a point [m], and the one in which it lies."""
+    found, stairs = {int(parts.at(start))}, [_link_ends(parts, link) for link in links]
+    while more := {there[0] for entry, there in stairs if entry in found and there is not None} - found:
+        found |= more
+    return found
+
+
+def _link_ends(parts: Components, link: FloorLink) -> tuple[int, tuple[int, tuple[float, float]] | None]:
+    """Return the parts of free space from which and to which stairs lead, the latter with a point there [m]."""
+    found = list[tuple[int, tuple[float, float]] | None]()
+    for (x, y, heading), sign in zip(link, (-1.0, 1.0), strict=True):
+        along = (sign * math.cos(heading), sign * math.sin(heading))
+        points = [(x + away * along[0], y + away * along[1]) for away in _LANDINGS]
+        found.append(next(((part, p) for p in points if (part := int(parts.at(p))) > 0), None))
+    return 0 if found[0] is None else found[0][0], found[1]
 
 
 def side(parts: Components, door: Door, sign: float) -> tuple[int, tuple[float, float]] | None:
@@ -218,8 +255,9 @@ def side(parts: Components, door: Door, sign: float) -> tuple[int, tuple[float, 
 
 
 def place_before(
-    parts: Components, door: Door, standing: StandingPlaces, who: str, radius: float, pose: Pose, room: float = 0.0
-) -> Pose | None:
+    parts: Components, door: Door, standing: StandingPlaces, who: str, radius: float, pose: Pose, room: float = 0.0,
+    links: Sequence[FloorLink] = (),
+) -> Pose | None:  # fmt: skip
     """Return where somebody waits until a door opens, and looks at it; None if there is no room before it.
 
     The way through the doorway stays free, so that others can come out.
@@ -232,12 +270,14 @@ def place_before(
         radius: radius of the person [m].
         pose: where the person is now.
         room: how much farther away from the door than usual [m].
+        links: ways from floor to floor.
     """
-    here = int(parts.at(pose[:2]))
+    reached = reached_parts(parts, pose[:2], links) - {0}
     for sign in (1.0, -1.0):
         found = side(parts, door, sign)
-        if found is None or found[0] != here:
+        if found is None or found[0] not in reached:
             continue
+        here = found[0]
         places = [(along, away + room) for away in _ROWS for along in _FILES]
         points = np.array([door.beside(along, sign * away) for along, away in places])
         before, walked = np.hypot(*np.array(places).T), np.hypot(*(points - np.array(pose[:2])).T)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from gaitway.errands.busy import Busy
 from gaitway.errands.dispatcher import Span
-from gaitway.errands.planning import Busy, ErrandPlan
+from gaitway.errands.planning import ErrandPlan
 from gaitway.levels.level_scene import LevelScene
-from gaitway.performing.synthesis import SWAY, Leg, Performer
+from gaitway.performing.synthesis import REST, SWAY, Leg, Performer
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan
 from gaitway.take.model import Take
@@ -44,6 +45,12 @@ def company_rows(found: ErrandPlan) -> list[list[str]]:
 def thing_rows(found: ErrandPlan) -> dict[str, Any]:
     """Return what became of things, as facts of a take; nothing without things."""
     return {} if found.desk is None else found.desk.facts()
+
+
+def shown_until(found: ErrandPlan) -> float | None:
+    """Return when the last errand is over, if that is after the last walk [s]: people may wait at their goals."""
+    walked = max((walk.plan.end_time for busy in found.people for walk in busy.walks), default=0.0)
+    return found.end if found.end > walked + REST else None
 
 
 def door_rows(found: ErrandPlan) -> dict[str, Any]:

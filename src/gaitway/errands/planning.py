@@ -7,15 +7,14 @@ is walked through. Traffic forgets what is over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import shapely
 
 from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
@@ -24,6 +23,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
+from gaitway.errands.busy import Busy, PlannedWalk, Sitting
 from gaitway.errands.companions import (
     ahead_of_others,
     beside,
@@ -33,10 +33,11 @@ from gaitway.errands.companions import (
     waiting_for_others,
 )
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
-from gaitway.errands.doors import Doorkeeper, PlacedLibraries, barring_door, free_from, place_before, spans_within
+from gaitway.errands.doors import Doorkeeper, FloorLink, PlacedLibraries
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
-from gaitway.errands.running import REACTS, TICK, ErrandRun
+from gaitway.errands.planned_doors import TURNS, PlannedDoors
+from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
@@ -50,7 +51,6 @@ from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
-from gaitway.world.doors import Door
 from gaitway.world.world import with_doors
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 Shift = Callable[[tuple[float, float], str | None, float | None], tuple[float, float]]
 """How far a point [m] is moved into the plane of the floors [m]: by the name of its floor, or by a height [m]; without
 either it is on the lowest floor that is there."""
+FloorLinks = Callable[[Character], Sequence[FloorLink]]
+"""Ways of a character from floor to floor."""
 _EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
 """Effort of the first search for a walk, the second and later ones."""
-_TURNS = 4
-"""Most steps of a walk, one after another, at which somebody tries to break it off who is sent elsewhere."""
 _TOO_NEAR = 3.0
 """Distance from an exit below which somebody may be too near to leave at a walk [m]."""
 _IN_COMPANY = 40_000
@@ -84,80 +84,8 @@ _BESIDE = 3.0
 _TOGETHER, _GATE = 3.0, 0.1
 """Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
 at which there is room to walk beside somebody [m]."""
-_IN_DOORWAY, _TOO_LATE = 1.0, 2.2
-"""Distances from a door that is about to shut within which it does not bar the way of somebody who stands, and within
-which nobody who walks turns back [m]: to stop and wait before it takes that much."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
-
-
-@dataclass(frozen=True)
-class Sitting:
-    """How somebody sits down, sits and gets up."""
-
-    order: SitDown
-    seconds: float
-    """How long [s]."""
-    manner: str
-    seed: int
-    """Seed of all that is drawn."""
-    start: float
-    """When it begins [s]."""
-    pose: Pose
-    """Where the person stands then."""
-
-
-@dataclass(frozen=True, eq=False)
-class PlannedWalk:
-    """One walk of a person."""
-
-    plan: Plan
-    clips: Mapping[str, Clip]
-    """Clips of its own, by name."""
-    exact: bool
-    """Whether it ends exactly where it was to."""
-    leaves: bool = False
-    """Whether the person is gone at its end, in the midst of a walk."""
-    sits: Sitting | None = None
-    """How the person sits, if this is no walk."""
-
-
-@dataclass(eq=False)
-class Busy:
-    """Somebody who does errands: who, when, and all walks. This class is **mutable** while plans are made."""
-
-    character: Character
-    prepared: PreparedLibrary
-    owner: int
-    pose: Pose
-    after: str | None = None
-    """The behaviour that ended last; None for somebody who has not moved."""
-    walks: list[PlannedWalk] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-    leaves: float | None = None
-    """Time at which the person is gone [s]; None for somebody who stays."""
-    seated: bool = False
-    """Whether the person has just got up or handled a thing, and stands right before a seat or a table."""
-    searched: list[SearchResult] = field(default_factory=list)
-    """All searches for walks of this person."""
-    order: Walk | None = None
-    """The walk that was last ordered; None if something else was."""
-
-    @property
-    def name(self) -> str:
-        """Name of the person."""
-        return self.character.name
-
-    def pose_at(self, time: float) -> tuple[float, float]:
-        """Return where the person stood before the walk that begins last and not before a time [s]."""
-        last = self.walks[-1].plan if self.walks else None
-        began = last is not None and bool(last.steps) and last.steps[0].time >= time - 1e-9
-        x, y = last.steps[0].pose[:2] if last is not None and began else self.pose[:2]
-        return x, y
-
-    def stands(self, time: float) -> bool:
-        """Return whether the person is there and stands at a time [s]."""
-        return self.leaves is None and (not self.walks or self.walks[-1].plan.end_time <= time)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -189,6 +117,7 @@ def plan_errands(
     planners: Mapping[str, Planner] | None = None,
     shift: Shift | None = None,
     mirrors: npt.ArrayLike = (),
+    links: FloorLinks | None = None,
     progress: Progress | None = None,
 ) -> ErrandPlan:
     """Plan what everybody of a scene does.
@@ -200,9 +129,10 @@ def plan_errands(
         planners: planners by name; None takes those of `gaitway.planners` that people ask for.
         shift: how far a point of a floor is moved into the plane [m]; None: not at all.
         mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
+        links: ways of somebody from floor to floor; None for none.
         progress: called with "errands", the time of the run, and when it ends if that is known.
     """
-    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, progress or silent).plan()
+    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, progress or silent).plan()
 
 
 class _PlannedRun(ErrandRun):
@@ -211,10 +141,10 @@ class _PlannedRun(ErrandRun):
     def __init__(
         self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
         planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
-        progress: Progress,
+        links: FloorLinks | None, progress: Progress,
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
-        self.progress, self.shift = progress, shift
+        self.progress, self.shift, self.links = progress, shift, links or (lambda character: ())
         world = scene.world if self.keeper is None else with_doors(scene.world, self.keeper.asked_open)
         context, people = (
             planning_context(world, libraries),
@@ -241,16 +171,11 @@ class _PlannedRun(ErrandRun):
         self.people: dict[str, Busy] = {}
         self.refused: dict[str, SearchResult] = {}
         movers = Traffic(fields.kinds, terrain=scene.world.terrain)
-        self.placed = None if self.keeper is None else PlacedLibraries(scene.world, self.keeper.asked_open)
-        """Libraries by which doors are open; None without any."""
-        self._leaves: dict[str, int] = {}
-        """Owners of the leaves of doors in traffic, by the name of the door."""
+        leaves: dict[str, int] = {}
         for mover in scene.world.movers:
             movers.add_mover(mover)
-            self._leaves[mover.name] = self.traffic.add_mover(mover)
-        if self.keeper is not None:
-            self.dispatcher.shut |= {door.name for door in self.keeper.shut}
-            self.dispatcher.door_place = self._door_place
+            leaves[mover.name] = self.traffic.add_mover(mover)
+        self.doors = self._opened_doors(leaves)
         self._put_in(movers)
         self._engaged: dict[str, float] = {}
         """Until when somebody is engaged by another one's errand [s]."""
@@ -260,6 +185,25 @@ class _PlannedRun(ErrandRun):
         """Let everybody do errands until all have done, or the run ends."""
         self.go_on(self.end)
         return self._result()
+
+    def _opened_doors(self, leaves: Mapping[str, int]) -> PlannedDoors | None:
+        """Return the doors of the scene, whose leaves have owners in traffic; None without any."""
+        keeper = self.keeper
+        if keeper is None:
+            return None
+        doors = PlannedDoors(
+            keeper=keeper, placed=PlacedLibraries(self.scene.world, keeper.asked_open), prepared=self.prepared,
+            traffic=self.traffic, leaves=leaves, dispatcher=self.dispatcher, people=self.people,
+            links=self.links, may_open=self.may_open, break_off=self._broken_off, turned=self._turned_back,
+        )  # fmt: skip
+        self.dispatcher.shut |= {door.name for door in keeper.shut}
+        self.dispatcher.door_place = doors.place
+        return doors
+
+    def _turned_back(self, name: str, outcome: Outcome) -> None:
+        """Note what comes of the new walk of somebody who has turned back before a door."""
+        self.forget(name)
+        self.finish(name, outcome)
 
     def _put_in(self, movers: Traffic) -> None:
         """Put everybody who is there from the start into traffic."""
@@ -302,7 +246,7 @@ class _PlannedRun(ErrandRun):
             return
         steps = walk.plan.steps
         later = [k for k in range(1, len(steps)) if steps[k].time >= reacts]
-        if not any(self._turned(busy, walk, number) for number in later[:_TURNS]):
+        if not any(self._turned(busy, walk, number) for number in later[:TURNS]):
             self.finish(name, Outcome(walk.plan.end_time, busy.pose))
 
     def _turned(self, busy: Busy, walk: PlannedWalk, number: int) -> bool:
@@ -393,9 +337,9 @@ class _PlannedRun(ErrandRun):
             time: when it begins [s].
             on_the_way: whether the person is walking already, so that traffic keeps what is before.
         """
-        if self.keeper is not None:
-            busy.order, busy.prepared = order, self._prepared(busy.name, busy.pose)
-            if (shut := self._barred(busy, order, busy.pose, time)) is not None:
+        if self.doors is not None:
+            busy.order, busy.prepared = order, self.doors.library(busy.name, busy.pose)
+            if (shut := self.doors.barred(busy, order, busy.pose, time)) is not None:
                 return shut
         member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
         if not on_the_way:
@@ -514,36 +458,9 @@ class _PlannedRun(ErrandRun):
             return result
         return self.one.search(member, self.traffic, self.one.query(member), effort)
 
-    def _prepared(self, name: str, pose: Pose | None = None) -> PreparedLibrary:
-        """Return the library of somebody for the doors as they are; who is in a doorway gets out before it shuts."""
-        base = self.prepared[name]
-        if self.keeper is None or self.placed is None:
-            return base
-        are_open = dict(self.keeper.asked_open)
-        for door in self.keeper.shut:
-            if pose is not None and door.name in self.keeper.waiting and _near_doorway(door, pose, _IN_DOORWAY):
-                are_open[door.name] = True
-        return self.placed.prepared(base, are_open)
-
-    def _barred(self, busy: Busy, order: Walk, pose: Pose, time: float) -> Outcome | None:
-        """Return what comes of a walk from a pose that no way leads to before a door opens; None if none is shut."""
-        shut = [] if self.keeper is None else self.keeper.shut
-        parts, near = busy.prepared.fields.parts, busy.character.plan.tolerance
-        hopeful = [door for door in shut if self.may_open(door.name)]
-        if (door := barring_door(parts, hopeful, pose[:2], order.goal, near)) is not None:
-            return Outcome(time, pose, f"door '{door.name}' is shut", shut=door.name)
-        if (door := barring_door(parts, shut, pose[:2], order.goal, near)) is None:
-            return None
-        reason = f"door '{door.name}' is shut and nothing opens it"
-        return Outcome(time, pose, reason, hopeless=True, shut=door.name)
-
-    def _door_place(self, name: str, door: str, pose: Pose | None = None) -> Pose | None:
-        """Return where somebody waits before a door that is shut, for who is at a pose; None if there is no room."""
-        if self.keeper is None:
-            return None
-        busy, parts = self.people[name], self._prepared(name).fields.parts
-        here = busy.pose if pose is None else pose
-        return place_before(parts, self.keeper.doors[door], self.dispatcher.standing, name, busy.character.radius, here)
+    def _prepared(self, name: str) -> PreparedLibrary:
+        """Return the library of somebody for the doors as they are."""
+        return self.prepared[name] if self.doors is None else self.doors.library(name)
 
     def doors_asked(self) -> None:
         """Let everybody stand clear of doors as they were asked to be."""
@@ -551,58 +468,8 @@ class _PlannedRun(ErrandRun):
 
     def move_doors(self, time: float) -> None:
         """Move the doors that wait from when on nobody is in the way; who would walk into one is planned anew."""
-        keeper = self.keeper
-        if keeper is None:
-            return
-        for name in list(keeper.waiting):
-            area = keeper.needed(name)
-            if not keeper.asked_open[name] and keeper.waiting[name] == (time, ""):
-                self._turn_back(keeper.doors[name], area, time)
-            held = {
-                busy.name: partial(self.traffic.held, busy.owner)
-                for busy in self.people.values()
-                if busy.leaves is None or busy.leaves > time
-            }
-            begins, who = free_from(held, area, time)
-            if who:
-                keeper.wait_for(name, who)
-            if math.isfinite(begins):
-                keeper.begin(name, begins)
-                self.traffic.replace_mover(self._leaves[name], keeper.mover(name))
-
-    def _turn_back(self, door: Door, area: shapely.Geometry, time: float) -> None:
-        """Let everybody break off walks who would come into a doorway after a time [s], if that can still be."""
-        for busy in [one for one in self.people.values() if one.order is not None and not one.stands(time)]:
-            within = spans_within(self.traffic.held(busy.owner), area, time)
-            walk, order = busy.walks[-1], busy.order
-            if not within or walk.sits is not None or order is None:
-                continue
-            reacts = time + float(self.dispatcher.people[busy.name].rng.uniform(*REACTS))
-            steps = walk.plan.steps
-            later = [k for k in range(1, len(steps)) if reacts <= steps[k].time < within[0][0]]
-            later = [k for k in later if not _near_doorway(door, steps[k].pose, _TOO_LATE)]
-            any(self._turned_back(busy, walk, number, order) for number in later[:_TURNS])
-
-    def _turned_back(self, busy: Busy, walk: PlannedWalk, number: int, order: Walk) -> bool:
-        """Let somebody break off a walk before one of its steps and go another way, or wait before the door."""
-        step = walk.plan.steps[number]
-        busy.prepared = self._prepared(busy.name, step.pose)
-        barred, instead = self._barred(busy, order, step.pose, step.time), order
-        if barred is not None:
-            place = self._door_place(busy.name, barred.shut, step.pose)
-            if place is None:
-                return False
-            instead = Walk(place[:2], exact=True)
-        outcome = self._broken_off(busy, walk, number, instead)
-        if outcome is None:
-            busy.order = order
-            return False
-        if barred is not None:
-            self.dispatcher.standing.taken[busy.name] = outcome.pose[:2]
-        self.forget(busy.name)
-        came = outcome if barred is None else replace(barred, time=outcome.time, pose=outcome.pose)
-        self.finish(busy.name, came)
-        return True
+        if self.doors is not None:
+            self.doors.move(time)
 
     def _seat(self, seat: SeatPlace) -> Seat:
         x, y, yaw = seat.pose
@@ -759,11 +626,6 @@ def _fared(busy: Busy) -> SearchResult:
         sum(one.seconds for one in tried), busy.pose, reason=reason,
         found_by=next((one.found_by for one in reversed(tried) if one.found), ""),
     )  # fmt: skip
-
-
-def _near_doorway(door: Door, pose: Pose, near: float) -> bool:
-    """Return whether somebody is so near to the floor that the leaf of a door sweeps [m]."""
-    return float(shapely.distance(door.sweep, shapely.Point(pose[:2]))) < near
 
 
 def _gait(library: Library) -> str | None:

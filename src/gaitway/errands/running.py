@@ -21,6 +21,7 @@ from gaitway.errands.orders import Order, Outcome, Pose
 from gaitway.scene.characters import Character
 from gaitway.scene.errands import Errand, Go, Place, Rule, target_of
 from gaitway.scene.scene import Scene
+from gaitway.world.world import World
 
 TICK = 1.0 / 30.0
 """Times at which people set off are multiples of this [s], so that clips are shown at their own frames."""
@@ -42,7 +43,14 @@ class ErrandRun(ABC):
     dispatcher: Dispatcher
     """Set by the class that carries out orders."""
 
-    def __init__(self, scene: Scene, seed: int) -> None:
+    def __init__(self, scene: Scene, seed: int, flat: World | None = None) -> None:
+        """Begin at time 0.
+
+        Args:
+            scene: the place and the people.
+            seed: seed of all that is drawn.
+            flat: the world in which people are moved; None for that of the scene.
+        """
         self.scene, self.seed = scene, seed
         self.end = LONGEST if scene.end is None else scene.end
         self.coming: dict[str, Arrival] = {}
@@ -57,7 +65,7 @@ class ErrandRun(ABC):
         self._sent: list[Rule] = []
         self._opened: dict[str, float] = {}
         self._awaited: set[str] = set()
-        self.keeper = Doorkeeper(scene.world) if scene.world.doors else None
+        self.keeper = Doorkeeper(flat or scene.world) if scene.world.doors else None
         """What doors do; None without any."""
         self.open_sources(0.0)
         for number, rule in enumerate(scene.rules):

@@ -66,7 +66,7 @@ class LevelScene:
             if ref not in made:
                 made[ref] = level_library(known[ref] if ref in known else ref.load(), floors)
         flat = replace(
-            scene, world=floors.plane, characters=tuple(_in_plane(character, floors) for character in scene.characters)
+            scene, world=floors.plane, characters=tuple(in_plane(character, floors) for character in scene.characters)
         )
         names = dict.fromkeys(character.plan.planner for character in everybody)
         planners = {name: LevelPlanner(planner_entry(name).make(), floors, made) for name in names}
@@ -129,22 +129,38 @@ class LevelScene:
         Raises:
             SceneError: if there is no such floor.
         """
-        try:
-            if floor is not None:
-                found = self.floors.named(floor, "place")
-            else:
-                found = self.floors.at(point[0], point[1], height, what="place")
-        except WorldError as problem:
-            raise SceneError(str(problem)) from None
-        dx, dy = found.offset
-        return dx, dy
+        return offset(self.floors, point, floor, height)
+
+    def links(self, character: Character) -> list[tuple[Pose, Pose]]:
+        """Return the ways of a character from floor to floor: poses in which they begin and end, in the plane."""
+        return [(link.entry, link.exit) for link in self.made[character.library].links]
 
     def height(self, pose: Pose) -> float:
         """Return the height over the terrain of the floor under a pose of the plane [m]."""
         return self.floors.under(pose[0], pose[1]).height
 
 
-def _in_plane(character: Character, floors: Floors) -> Character:
+def offset(
+    floors: Floors, point: Sequence[float], floor: str | None, height: float | None = None
+) -> tuple[float, float]:
+    """Return how far a point of a place is moved into the plane of its floors [m]; see `LevelScene.offset`."""
+    try:
+        if floor is not None:
+            found = floors.named(floor, "place")
+        else:
+            found = floors.at(point[0], point[1], height, what="place")
+    except WorldError as problem:
+        raise SceneError(str(problem)) from None
+    dx, dy = found.offset
+    return dx, dy
+
+
+def in_plane(character: Character, floors: Floors) -> Character:
+    """Return a character with its start and its goal in the plane of the floors.
+
+    Raises:
+        SceneError: if it is on no floor.
+    """
     try:
         start = _floor(floors, character.start, character.start_floor, f"'{character.name}': start")
         goal = _floor(floors, character.goal, character.goal_floor, f"'{character.name}': goal")

@@ -28,7 +28,7 @@ from gaitway.live.climbing.places import crowd_floors, with_heights
 from gaitway.live.engine import LONGEST_STEP, LiveEngine
 from gaitway.live.event_log import EventLog
 from gaitway.live.events import Blocked, LiveEvent, LiveWatch, Stuck
-from gaitway.live.given_arrays import checked_tolerance, clipped, memory_of, table_of
+from gaitway.live.given_arrays import checked_tolerance, clipped, matrix_memory, memory_of, table_of
 from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
 from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
@@ -59,6 +59,7 @@ class LiveCrowd:
 
     Attributes:
         options: options of the characters' planning.
+        floors: floors of the place, and the plane in which they lie side by side; None in a place with one floor.
     """
 
     def __init__(
@@ -86,11 +87,11 @@ class LiveCrowd:
         self.options = options or LiveOptions()
         self._plan, self._seed, self._minutes = plan or PlanOptions(), int(seed), float(record_minutes)
         self._world, self._roster = LiveWorld(world), Roster()
-        self._floors = crowd_floors(world, self.options.dynamics)
-        self._log = EventLog(self._roster, self._world, self._floors)
+        self.floors = crowd_floors(world, self.options.dynamics)
+        self._log = EventLog(self._roster, self._world, self.floors)
         self._record: LiveRecord | None = None
         self._libraries = CrowdLibraries(
-            world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun, self._floors
+            world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun, self.floors
         )
         self._held: dict[int, tuple[float, float, float]] = {}
         self._closed = False
@@ -299,7 +300,7 @@ class LiveCrowd:
         ids = self._roster.ids(who)
         aims = np.asarray(goals, dtype=np.float64)
         aims = np.tile(aims, (len(ids), 1)) if aims.ndim == 1 else aims
-        self._check_inside(table_of(aims, 2, "goals", self._floors is not None)[:, :2])
+        self._check_inside(table_of(aims, 2, "goals", self.floors is not None)[:, :2])
         aims = self._in_plane(aims, 2, "goals")
         if len(ids) != len(aims):
             raise LiveError(f"{len(ids)} characters and {len(aims)} goals; give one goal for each")
@@ -343,14 +344,14 @@ class LiveCrowd:
 
     def on_floor(self, x: float, y: float, floor: str | None = None) -> tuple[float, ...]:
         """Return a place with the height of a named floor (None: the ground), as `add` and `send` take it."""
-        return (x, y) if self._floors is None else self._floors.spot(x, y, floor)
+        return (x, y) if self.floors is None else self.floors.spot(x, y, floor)
 
     def on_floor_of(self, who: int | str, x: float, y: float) -> tuple[float, ...]:
         """Return a place with the height of the floor of a character's goal, if it has ground there."""
-        if self._floors is None:
+        if self.floors is None:
             return x, y
         goal = self._started().goals(self._places(who))
-        return self._floors.spot(x, y, self._floors.floors.floors[int(self._floors.numbers(goal)[0])].name)
+        return self.floors.spot(x, y, self.floors.floors.floors[int(self.floors.numbers(goal)[0])].name)
 
     # the world
 
@@ -433,7 +434,7 @@ class LiveCrowd:
         """Return root positions [m]; (N, 3)."""
         slots = self._places(who)
         points = self._started().roots(slots)[0]
-        return points if self._floors is None else points + self._back(slots)
+        return points if self.floors is None else points + self._back(slots)
 
     def headings(self, who: Who | None = None) -> FloatArray:
         """Return the directions that roots face [rad]; (N,)."""
@@ -443,10 +444,15 @@ class LiveCrowd:
         """Return planar root poses: x, y [m], heading [rad]; (N, 3)."""
         return np.column_stack([self.positions(who)[:, :2], self.headings(who)])
 
+    def roots_in_plane(self, who: Who | None = None) -> FloatArray:
+        """Return planar root poses as `roots`, where they are in the plane of the floors; (N, 3)."""
+        points, headings = self._started().roots(self._places(who))
+        return np.column_stack([points[:, :2], headings])
+
     def goals(self, who: Who | None = None) -> FloatArray:
         """Return goals: x, y [m]; (N, 2)."""
         goals = self._started().goals(self._places(who))
-        return goals if self._floors is None else goals + self._floors.back(goals)[:, :2]
+        return goals if self.floors is None else goals + self.floors.back(goals)[:, :2]
 
     def arrived(self, who: Who | None = None) -> BoolArray:
         """Return which characters are at rest at their goals; (N,)."""
@@ -462,7 +468,7 @@ class LiveCrowd:
     def plan(self, who: int | str) -> Plan:
         """Return what a character is about to do, from the move that it is in."""
         plan = self._started().plan(int(self._places(who)[0]))
-        return plan if self._floors is None else self._floors.plan_in_place(plan)
+        return plan if self.floors is None else self.floors.plan_in_place(plan)
 
     def way_ahead(self, who: int | str) -> tuple[FloatArray, FloatArray]:
         """Return where the steps of a character's plan begin and where it ends (K + 1, 3), and its goal (3,).
@@ -472,10 +478,10 @@ class LiveCrowd:
         slots = self._places(who)
         plan = self._started().plan(int(slots[0]))
         flat = np.array([*(step.pose[:2] for step in plan.steps), plan.end_pose[:2], self._started().goals(slots)[0]])
-        if self._floors is None:
+        if self.floors is None:
             out = np.column_stack([flat, self.world.ground(flat)])
         else:
-            out = np.column_stack([flat, np.zeros(len(flat))]) + self._floors.back(flat)
+            out = np.column_stack([flat, np.zeros(len(flat))]) + self.floors.back(flat)
         return out[:-1], out[-1]
 
     def effort(self, who: int | str) -> PlanEffort:
@@ -507,7 +513,7 @@ class LiveCrowd:
         if not len(ids):
             return Joints(skeleton, ids, np.empty((0, count, 3)), np.empty((0, count, 4)))
         found = replace(self._started().joints(slots, memory), characters=ids)
-        if self._floors is not None:
+        if self.floors is not None:
             np.add(found.positions, self._back(slots)[:, None], out=found.positions)
         return found
 
@@ -533,7 +539,7 @@ class LiveCrowd:
         if not len(ids):
             return Poses(skeleton, ids, np.empty((0, 3)), np.empty((0, count, 4)))
         found = replace(self._started().poses(slots, memory), characters=ids)
-        if self._floors is not None:
+        if self.floors is not None:
             np.add(found.root_positions, self._back(slots), out=found.root_positions)
         return found
 
@@ -561,14 +567,7 @@ class LiveCrowd:
             raise LiveError(f"order '{order}' of matrices; write 'row' or 'column'")
         found = self.joints(who, library=library)
         count, joints = found.positions.shape[:2]
-        if out is None:
-            out = np.empty((count, joints, 4, 4), np.float32)
-        if out.dtype not in (np.float32, np.float64) or out.shape[1:] != (joints, 4, 4) or len(out) < count:
-            raise LiveError(f"memory of {out.dtype} {out.shape} for matrices; give float32 or float64 of at least "
-                            f"({count}, {joints}, 4, 4)")  # fmt: skip
-        if not out.flags.c_contiguous or not out.flags.writeable:
-            raise LiveError("memory for matrices must be contiguous and writable")
-        part = out[:count]
+        part = matrix_memory(np.empty((count, joints, 4, 4), np.float32) if out is None else out, count, joints)
         fill_matrices(read_only(found.positions), read_only(found.rotations), part, order == "column")
         return part
 
@@ -680,7 +679,7 @@ class LiveCrowd:
         """Record what a new engine plays."""
         self._record = None
         if self._minutes > 0.0:
-            self._record = LiveRecord(engine, self._minutes, self._roster.name_in, self._floors)
+            self._record = LiveRecord(engine, self._minutes, self._roster.name_in, self.floors)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -708,21 +707,21 @@ class LiveCrowd:
 
     def _plane(self) -> World:
         """Return the world as the engine sees it: the plane of its floors, if it has several."""
-        return self.world if self._floors is None else self._floors.plane(self.world)
+        return self.world if self.floors is None else self.floors.plane(self.world)
 
     def _in_plane(self, values: npt.ArrayLike, width: int, name: str) -> FloatArray:
         """Return a table of places, with heights or without, where the engine has them; (N, width)."""
-        table = table_of(values, width, name, self._floors is not None)
-        if self._floors is None or not len(table):
+        table = table_of(values, width, name, self.floors is not None)
+        if self.floors is None or not len(table):
             return table[:, :width]
         out, heights = with_heights(table, width)
-        return np.column_stack([self._floors.into(out[:, :2], heights, name), out[:, 2:]])
+        return np.column_stack([self.floors.into(out[:, :2], heights, name), out[:, 2:]])
 
     def _back(self, slots: IntArray) -> FloatArray:
         """Return by how much characters are moved from the plane of the floors into the place [m]; (N, 3)."""
-        assert self._floors is not None
+        assert self.floors is not None
         plans = self._started().plans
-        return self._floors.back(plans.steps[slots, plans.counts[slots, playing.FIRST], :2])
+        return self.floors.back(plans.steps[slots, plans.counts[slots, playing.FIRST], :2])
 
     def _renewed(self) -> LiveEngine:
         """Return an engine whose trees pass what is new in the world; all characters stop where they are."""

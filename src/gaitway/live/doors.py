@@ -6,7 +6,7 @@ counts as shut, so that nobody plans a way through a leaf that moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 import shapely.ops
 
-from gaitway.errands.doors import Doorkeeper, DoorMove, PlacedLibraries, barring_door, place_before
+from gaitway.errands.doors import Doorkeeper, DoorMove, FloorLink, PlacedLibraries, barring_door, place_before
 from gaitway.errands.orders import Pose
 from gaitway.errands.standing_places import StandingPlaces
 from gaitway.live.crowd import LiveCrowd
@@ -53,23 +53,24 @@ class DoorMoved:
 class LiveDoors:
     """The doors of a live crowd. This class is **mutable**."""
 
-    def __init__(self, keeper: Doorkeeper, world: World, base: PreparedLibrary, crowd: LiveCrowd) -> None:
+    def __init__(self, keeper: Doorkeeper, world: World, flat: World, base: PreparedLibrary, crowd: LiveCrowd) -> None:
         """Begin with all doors as the world has them.
 
         Args:
-            keeper: what the doors were asked to do.
+            keeper: what the doors were asked to do, in the plane of the floors.
             world: the world of the scene.
+            flat: the plane of its floors as a world; the same world where there is one floor.
             base: a library, prepared for these doors.
             crowd: the crowd, which lives in `with_doors` of that world.
         """
         self.keeper, self.world, self.crowd = keeper, world, crowd
-        self._base, self._placed = base, PlacedLibraries(world, keeper.asked_open)
+        self._base, self._placed = base, PlacedLibraries(flat, keeper.asked_open)
         self.passable = dict(keeper.asked_open)
         """Which doors the crowd takes to be open, by name."""
 
-    def moved_to(self, world: World, base: PreparedLibrary) -> LiveDoors:
+    def moved_to(self, world: World, flat: World, base: PreparedLibrary) -> LiveDoors:
         """Return the same doors in a world that was edited; `base` is prepared for the doors as they were asked."""
-        doors = LiveDoors(self.keeper, world, base, self.crowd)
+        doors = LiveDoors(self.keeper, world, flat, base, self.crowd)
         doors.passable = self.passable
         self.crowd.set_world(with_doors(world, self.passable))
         return doors
@@ -89,22 +90,26 @@ class LiveDoors:
 
     def barring(self, pose: Pose, goal: tuple[float, float], tolerance: float) -> Door | None:
         """Return the door that somebody at a pose has to wait for to get near a goal; None if none is in the way."""
-        return barring_door(self.fields.parts, self.keeper.shut, pose[:2], goal, tolerance)
+        return barring_door(self.fields.parts, self.keeper.shut, pose[:2], goal, tolerance, self._links())
 
     def place(self, door: str, standing: StandingPlaces, who: str, radius: float, pose: Pose) -> Pose | None:
         """Return where somebody waits before a door; None if there is no room."""
-        return place_before(self.fields.parts, self.keeper.doors[door], standing, who, radius, pose, _FARTHER)
+        parts, leaf = self.fields.parts, self.keeper.doors[door]
+        return place_before(parts, leaf, standing, who, radius, pose, _FARTHER, self._links())
+
+    def _links(self) -> Sequence[FloorLink]:
+        """Return the ways of people from floor to floor."""
+        return () if self.crowd.floors is None else self.crowd.floors.links
 
     def too_late(self, name: str, door: str) -> bool:
         """Return whether somebody is in a doorway, or so near that it is passed before a step can be broken off."""
-        area = self.keeper.needed(door)
-        return bool(self._in_the_way(area, _BODY, _COMMITTED, [name]))
+        return bool(self._in_the_way(door, _BODY, _COMMITTED, [name]))
 
     def step(self, time: float, tell: Callable[[DoorMoved], None]) -> None:
         """Go on to a time [s]: let doors begin to move, or stop, where people allow or ask for it."""
         for name in self.keeper.doors:
             if self.keeper.moving(name, time) and not self.keeper.asked_open[name] and name not in self.keeper.waiting:
-                who = self._in_the_way(self.keeper.needed(name), _TOUCHED, 0.0)
+                who = self._in_the_way(name, _TOUCHED, 0.0)
                 if who:
                     self._open_again(name, time, who, tell)
             if name in self.keeper.waiting:
@@ -114,7 +119,7 @@ class LiveDoors:
     def _try(self, name: str, time: float, tell: Callable[[DoorMoved], None]) -> None:
         """Let a door begin to move if nobody is in its way."""
         shuts = not self.keeper.asked_open[name]
-        who = self._in_the_way(self.keeper.needed(name), _BODY, _AHEAD if shuts else 0.0)
+        who = self._in_the_way(name, _BODY, _AHEAD if shuts else 0.0)
         if who:
             self.keeper.wait_for(name, who)
             return
@@ -143,14 +148,15 @@ class LiveDoors:
             self.passable = passable
             self.crowd.set_world(with_doors(self.world, passable))
 
-    def _in_the_way(self, area: shapely.Geometry, room: float, ahead: float, names: list[str] | None = None) -> str:
-        """Return somebody who is within an area, or comes into it on the next metres of the way; empty if nobody is."""
+    def _in_the_way(self, door: str, room: float, ahead: float, names: list[str] | None = None) -> str:
+        """Return somebody who is in a doorway, or comes into it on the next metres of the way; empty if nobody is."""
+        area, offset = self.keeper.needed(door), np.array(self.keeper.doors[door].offset)
         for name in self.crowd.names if names is None else names:
-            here = shapely.Point(self.crowd.positions(name)[0, :2])
+            here = shapely.Point(self.crowd.roots_in_plane(name)[0, :2])
             if shapely.distance(area, here) < room:
                 return name
             if ahead > 0.0 and shapely.distance(area, here) < room + ahead:
-                way = self.crowd.way_ahead(name)[0][1:, :2]
+                way = self.crowd.way_ahead(name)[0][1:, :2] + offset
                 if _cut(np.vstack([[here.x, here.y], way]), ahead).distance(area) < 0.5 * room:
                     return name
         return ""

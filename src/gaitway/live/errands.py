@@ -17,16 +17,18 @@ import numpy as np
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
+from gaitway.errands.companions import beside, turning_seconds
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
+from gaitway.levels.level_scene import in_plane, offset
 from gaitway.library.behavior import Library
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.events import Arrived, LiveEvent, Stuck
-from gaitway.live.libraries import neutral
+from gaitway.live.libraries import level_speed, neutral
 from gaitway.live.options import LiveOptions
 from gaitway.live.seated import MANNERS, SHORTEST, Sitter, nearest_side, seat_of
 from gaitway.scene.characters import Character, LibraryRef
@@ -36,7 +38,7 @@ from gaitway.sitting import standing_place
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.take.model import Take
 from gaitway.world.doors import Door
-from gaitway.world.levels.floors import has_levels
+from gaitway.world.levels.floors import Floors, has_levels
 from gaitway.world.world import World, with_doors
 
 _EXACTLY, _NEAR = 0.25, 0.5
@@ -49,6 +51,8 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
+Point = tuple[float, float]
+"""x, y [m]."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -83,24 +87,28 @@ class LiveErrands(ErrandRun):
             options: options of the characters' planning.
 
         Raises:
-            LiveError: if the scene has several floors, or nobody.
+            LiveError: if the scene has nobody, or several floors and dynamics that know one.
         """
         scene = scene if isinstance(scene, Scene) else load_scene(scene)
         seed = scene.seed if seed is None else seed
-        if has_levels(scene.world):
-            raise LiveError(
-                "the scene has several floors, on which live people do no errands yet; plan it: gaitway plan"
-            )
-        super().__init__(scene, seed)
+        dynamics = (options or LiveOptions()).dynamics
+        if has_levels(scene.world) and dynamics != "clips":
+            raise LiveError(f"the scene has several floors, and dynamics '{dynamics}' know one; write 'clips'")
+        self._flat = _flat(scene.world)
+        """The world in which people are told where to go: the plane of the floors, if there are several."""
+        super().__init__(scene, seed, self._flat)
         if not self._everybody():
             raise LiveError("there is nobody to do errands; add characters or sources")
         self._bodies: dict[LibraryRef, Library] = {}
+        self.crowd = LiveCrowd(self._place(scene.world), plan=scene.plan, seed=seed, options=options)
+        self.floors = self.crowd.floors
+        """Floors of the place; people are told where to go in the plane of them. None in a place with one floor."""
         base = self._prepared()
         self.dispatcher = Dispatcher(
-            base.fields.clearance, seed, before_seat=self._before_seat, next_stop=self._next_stop
-        )
-        self.crowd = LiveCrowd(self._place(), plan=scene.plan, seed=seed, options=options)
-        self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, base, self.crowd)
+            base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
+            self._next_stop,
+        )  # fmt: skip
+        self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, self._flat, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:
             self.dispatcher.shut |= {door.name for door in self.keeper.shut}
@@ -118,7 +126,10 @@ class LiveErrands(ErrandRun):
         """Who waits for room before a seat: the order, since when, and when to try again [s]."""
         self._ends: dict[str, float] = {}
         self._sends: dict[str, Go] = {}
-        self._away: dict[str, tuple[Character, tuple[Errand, ...]]] = {}
+        self._away: dict[str, tuple[Character, tuple[Errand, ...], Point]] = {}
+        """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
+        self._setting_off: dict[str, float] = {}
+        """When those set off who have been told where to go, and wait until their companions have turned [s]."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -160,6 +171,8 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
+        for name in [name for name, when in self._setting_off.items() if when <= self.time]:
+            self._set_off(name)
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -228,21 +241,26 @@ class LiveErrands(ErrandRun):
         that are gone from the scene are taken out; people of a source that is gone stay until they leave.
 
         Raises:
-            LiveError: if the new scene has several floors or other rules.
+            LiveError: if the new scene has other floors, doors or rules.
         """
         before, now = self.scene, self.time
-        if has_levels(scene.world) or [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
-            raise LiveError("a scene with several floors, or with other rules, is another one; begin anew")
+        if [rule.event for rule in scene.rules] != [rule.event for rule in before.rules]:
+            raise LiveError("a scene with other rules is another one; begin anew")
+        if has_levels(scene.world) != (self.floors is not None):
+            raise LiveError("a scene with other floors is another one; begin anew")
         if [_known(door) for door in scene.world.doors] != [_known(door) for door in before.world.doors]:
             raise LiveError("a scene with other doors is another one; begin anew")
+        if self.floors is not None and scene.world is not before.world:
+            self.floors.plane(self._place(scene.world))  # which says if floors or stairs have changed
         self.scene = scene
         if scene.world is not before.world:
+            self._flat = _flat(scene.world)
             base = self._prepared()
             self.dispatcher.standing.clearance = base.fields.clearance
             if self.doors is None:
                 self.crowd.set_world(scene.world)
             else:
-                self.doors = self.doors.moved_to(scene.world, base)
+                self.doors = self.doors.moved_to(scene.world, self._flat, base)
         self.open_sources(now)
         self._add_libraries()
         known, wanted = {c.name for c in before.characters}, {c.name for c in scene.characters}
@@ -296,7 +314,8 @@ class LiveErrands(ErrandRun):
         """
         self._check(name)
         self.dispatcher.interrupt(name, (), self.time)
-        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo))
+        (x, y, _), (px, py) = self._pose(name), self.crowd.positions(name)[0, :2].tolist()
+        self._away[name] = (self._characters.pop(name), tuple(self.dispatcher.people[name].todo), (x - px, y - py))
         self._stop(name)
         self._sends.pop(name, None)
         self._sitters.pop(name, None)
@@ -310,9 +329,14 @@ class LiveErrands(ErrandRun):
         return name in self._away
 
     def put_back(self, name: str, pose: Pose) -> bool:
-        """Put somebody back who was taken out, with the errands that were left; return whether there is room there."""
-        character, todo = self._away[name]
-        if not self._put_in(replace(character, start=pose, errands=todo), self.time):
+        """Put somebody back who was taken out, on the same floor, with the errands that were left.
+
+        Returns:
+            Whether there is room there.
+        """
+        character, todo, (dx, dy) = self._away[name]
+        start = (pose[0] + dx, pose[1] + dy, pose[2])
+        if not self._put_in(replace(character, start=start, errands=todo), self.time):
             return False
         del self._away[name]
         if not todo:
@@ -327,10 +351,10 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here))
             case Walk(goal) if (door := self._barring(name, order)) is not None:
                 self.finish(name, Outcome(time, here, f"door '{door}' is shut", shut=door))
-            case Walk(goal):
+            case Walk():
                 self._walks[name] = order
-                goal = goal if order.ahead is None else self._before(name, goal, order.ahead)
-                self.crowd.send(name, goal, tolerance=_EXACTLY if order.exact else _NEAR)
+                self._setting_off[name] = time + self._turns_later(name, order)
+                self._set_off(name)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
             case SitDown():
@@ -347,7 +371,14 @@ class LiveErrands(ErrandRun):
 
     def come_in(self, arrival: Arrival, time: float) -> bool:
         """Put somebody in where a source has room; return whether it has."""
-        for x, y in drawn_points(arrival.source.area, _TRIED, self.drawn()).tolist():
+        points = drawn_points(arrival.source.area, _TRIED, self.drawn())
+        if self.floors is not None:
+            middle = arrival.source.area.centroid
+            points = points + offset(self.floors.floors, (middle.x, middle.y), arrival.source.floor)
+        first = arrival.companions[0] if arrival.companions else ""
+        if first in self.dispatcher.people:
+            points = beside(self._pose(first), points)
+        for x, y in points.tolist():
             if self._put_in(stranger(arrival, (x, y, self.towards(arrival, x, y))), time):
                 return True
         return False
@@ -366,6 +397,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
+        self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
@@ -373,24 +405,57 @@ class LiveErrands(ErrandRun):
         """Put those in whose time has come; who finds no room is refused."""
         for character in [c for c in self._later if c.start_time <= self.time]:
             self._later.remove(character)
-            if not self._put_in(character, self.time):
+            placed = character if self.floors is None else in_plane(character, self.floors.floors)
+            if not self._put_in(placed, self.time):
                 self.refuse(character.name, f"there is no room at the start of '{character.name}'")
 
     def _put_in(self, character: Character, time: float) -> bool:
-        """Put somebody in; return whether there is room."""
+        """Put somebody in, who starts in the plane of the floors; return whether there is room."""
         library = self._libraries[neutral(character.library)]
-        start, speed = character.start, character.speed
-        if self.crowd.add(start, start[:2], name=character.name, library=library, speed=speed) < 0:
+        start, speed = character.start, self._speed(character)
+        x, y, *height = self._there(start[:2])
+        pose, goal = (x, y, start[2], *height), (x, y, *height)
+        if self.crowd.add(pose, goal, name=character.name, library=library, speed=speed) < 0:
             return False
         self._characters[character.name] = character
         self.enter(character, start, time)
         return True
+
+    def _turns_later(self, name: str, order: Walk) -> float:
+        """Return how long somebody waits until the companions have turned to go as well [s]."""
+        others = [one for one in self.dispatcher.people[name].companions if one in self.dispatcher.people]
+        if len(others) < 2 or order.exact:
+            return 0.0
+        poses = np.array([self._pose(one) for one in others])
+        ways = np.arctan2(order.goal[1] - poses[:, 1], order.goal[0] - poses[:, 0])
+        needs = turning_seconds(ways - poses[:, 2])
+        return float(needs.max() - needs[others.index(name)])
+
+    def _set_off(self, name: str) -> None:
+        """Send somebody to where the last order leads, if the time for it has come."""
+        if self._setting_off.get(name, math.inf) > self.time:
+            return
+        del self._setting_off[name]
+        if (order := self._walks.get(name)) is not None:
+            goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
+            self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+
+    def _speed(self, character: Character) -> str | float:
+        """Return the speed of somebody: companions take the slowest of those that people walk at anyway.
+
+        So they keep together, and no trees are grown for a speed of their own.
+        """
+        speed, spread = character.speed, self.crowd.options.speed_spread
+        if not character.companions or not isinstance(speed, str) or spread == 0.0:
+            return speed
+        return level_speed(self._loaded(neutral(character.library)), speed, spread, -1)
 
     def _stop(self, name: str) -> None:
         """Let no order of somebody be due or going on."""
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
+        self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
         """Let somebody be asked for an order now."""
@@ -405,8 +470,8 @@ class LiveErrands(ErrandRun):
 
     def _sit_down(self, name: str, order: SitDown, time: float) -> None:
         """Let somebody who stands near a seat step before it, sit down, sit and get up; who has no room waits."""
-        body, (x, y, here) = self._body(name), self.crowd.plan(name).steps[0].pose
-        floor = float(self.scene.world.ground(np.array(order.seat.pose[:2])))
+        body, (x, y, here) = self._body(name), self._standing(name)
+        floor = float(self._flat.ground(np.array(order.seat.pose[:2])))
         seat = seat_of(order.seat, floor)
         stool, rng = standing_place(body, seat), self.dispatcher.people[name].rng
         there = (*self._before(name, (float(stool[0]), float(stool[1])), (seat.yaw, _STEP)), seat.yaw)
@@ -462,7 +527,10 @@ class LiveErrands(ErrandRun):
 
     def _body(self, name: str) -> Library:
         """Return the library of somebody."""
-        ref = neutral(self._characters[name].library)
+        return self._loaded(neutral(self._characters[name].library))
+
+    def _loaded(self, ref: LibraryRef) -> Library:
+        """Return a library."""
         if ref not in self._bodies:
             self._bodies[ref] = ref.load()
         return self._bodies[ref]
@@ -526,18 +594,33 @@ class LiveErrands(ErrandRun):
             hint = f"did you mean '{near}'?" if near else f"there are {', '.join(doors) or 'none'}"
             raise LiveError(f"the scene has no door '{name}'; {hint}")
 
-    def _place(self) -> World:
-        """Return the world as the crowd lives in it: doors are obstacles that stand."""
-        world = self.scene.world
+    def _place(self, world: World) -> World:
+        """Return a world as the crowd lives in it: doors are obstacles that stand."""
         return world if self.keeper is None else with_doors(world, self.keeper.asked_open)
 
     def _prepared(self) -> PreparedLibrary:
-        """Return the library of somebody in the place as it is now."""
-        return planning_context(self._place()).prepared(self._everybody()[0])
+        """Return the library of somebody in the place as it is now, in the plane of its floors."""
+        return planning_context(self._place(self._flat)).prepared(self._everybody()[0])
+
+    def _shifted(self, place: Place) -> Point:
+        """Return how far a place is moved into the plane of the floors [m]."""
+        assert self.floors is not None
+        return offset(self.floors.floors, place.point, place.floor, place.height)
+
+    def _there(self, point: Point) -> tuple[float, ...]:
+        """Return a point of the plane as the crowd takes it: in the place, with its height if there are floors."""
+        return point if self.floors is None else self.floors.place_of(*point)
 
     def _pose(self, name: str) -> Pose:
-        (x, y), heading = self.crowd.positions(name)[0, :2].tolist(), float(self.crowd.headings(name)[0])
+        """Return where somebody is, in the plane of the floors."""
+        x, y, heading = self.crowd.roots_in_plane(name)[0].tolist()
         return x, y, heading
+
+    def _standing(self, name: str) -> Pose:
+        """Return where somebody who stands does so, in the plane of the floors, however the body sways."""
+        x, y, heading = self.crowd.plan(name).steps[0].pose
+        dx, dy = (self.crowd.roots_in_plane(name)[0, :2] - self.crowd.positions(name)[0, :2]).tolist()
+        return x + dx, y + dy, heading
 
     def _arrive(self, name: str) -> None:
         """Note that somebody stands at a goal, or as near to it as possible."""
@@ -550,13 +633,18 @@ class LiveErrands(ErrandRun):
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
         here = self._pose(name)
-        self.crowd.send(name, here[:2], tolerance=_NEAR)
+        self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))
 
     def _tell(self) -> None:
         """Tell of errands that are over."""
         self._events += [ErrandDone(time=span.end, name=name, span=span) for name, span in self.dispatcher.over]
         self.dispatcher.over.clear()
+
+
+def _flat(world: World) -> World:
+    """Return a world as the plane of its floors, if it has several; else as it is."""
+    return Floors.of(world).plane if has_levels(world) else world
 
 
 def _known(door: Door) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -53,6 +55,20 @@ def memory_of(
         if not array.flags.c_contiguous or not array.flags.writeable:
             raise LiveError("memory for joints must be contiguous and writable")
     return out[0][:count], out[1][:count]
+
+
+def matrix_memory(out: npt.NDArray[Any], count: int, joints: int) -> npt.NDArray[Any]:
+    """Return the first rows of a caller's memory for matrices.
+
+    Raises:
+        LiveError: if it is of another shape or type, or cannot be written to.
+    """
+    if out.dtype not in (np.float32, np.float64) or out.shape[1:] != (joints, 4, 4) or len(out) < count:
+        wanted = f"at least ({count}, {joints}, 4, 4)"
+        raise LiveError(f"memory of {out.dtype} {out.shape} for matrices; give float32 or float64 of {wanted}")
+    if not out.flags.c_contiguous or not out.flags.writeable:
+        raise LiveError("memory for matrices must be contiguous and writable")
+    return out[:count]
 
 
 def finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:

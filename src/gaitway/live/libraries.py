@@ -180,14 +180,9 @@ class CrowdLibraries:
             self.loaded[ref] = ref.load()
             if self._floors is None:
                 self._context.libraries[ref] = self.loaded[ref]
-        gait, _ = own_pace(self.loaded[ref], SPEEDS[speed])
-        if not isinstance(gait, float) or gait == SPEEDS[speed]:
-            return [speed] * len(ids)
         drawn = [float(np.random.default_rng([self._seed, number, 11]).standard_normal()) for number in ids]
-        mean = gait if speed == "normal" else SPEEDS[speed]
-        if speed == "hurry":  # nobody walks faster
-            drawn, spread = [min(z, 0.0) for z in drawn], HURRY_SPREAD * spread
-        return [speed if abs(z) < _LEVEL else round(mean * (1.0 + math.copysign(_APART * spread, z)), 3) for z in drawn]
+        ways = [0 if abs(z) < _LEVEL else int(math.copysign(1.0, z)) for z in drawn]
+        return [level_speed(self.loaded[ref], speed, spread, way) for way in ways]
 
     def open(self, kind: LibraryKind) -> None:
         """Prepare a library at a speed, and give it to the engine."""
@@ -227,7 +222,9 @@ class CrowdLibraries:
             self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
         self._context.libraries[ref] = self._level[ref].library
         # run-ups to blocks are bent more here than in plans, and toes sink into the ground
-        return tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
+        links = tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
+        self._floors.links = self._floors.links or tuple((link.entry, link.exit) for link in links)
+        return links
 
     def state(self) -> dict[str, Any]:
         """Return all that `restore` needs besides the base world, as plain values."""
@@ -279,3 +276,20 @@ def special_kinds(world: World) -> tuple[str, ...]:
 def neutral(library: LibraryRef) -> LibraryRef:
     """Return a library in its neutral manner: live characters that differ in manner alone share one library."""
     return LibraryRef(library.cast, file=library.file, size=library.size)
+
+
+def level_speed(library: Library, speed: str, spread: float, way: int) -> str | float:
+    """Return one of the three speeds at which live people walk whose speed is a word: that word, or [m/s].
+
+    Args:
+        library: the library.
+        speed: the word.
+        spread: how far speeds of people spread, as a share.
+        way: -1 for the slowest, 0 for the one that the word stands for, 1 for the fastest.
+    """
+    gait, _ = own_pace(library, SPEEDS[speed])
+    if way == 0 or not isinstance(gait, float) or gait == SPEEDS[speed]:
+        return speed
+    if speed == "hurry":  # nobody walks faster
+        return speed if way > 0 else round(SPEEDS[speed] * (1.0 - _APART * HURRY_SPREAD * spread), 3)
+    return round(gait * (1.0 + way * _APART * spread), 3)

@@ -13,7 +13,7 @@ from gaitway._version import __version__
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
-from gaitway.live.climbing.flights import PARTS, LiveFlight
+from gaitway.live.climbing.flights import LOGGED, PARTS, LiveFlight
 from gaitway.live.climbing.places import CrowdFloors
 from gaitway.live.engine import LiveEngine
 from gaitway.live.mixing.recording import DenseRecord
@@ -176,20 +176,20 @@ class LiveRecord:
     def _is_known(self, number: int, actions: int) -> bool:
         """Return whether an action is one of a library, or a part of a flight that is known."""
         climbing = self._crowd.climbing
-        if number < actions or climbing is None:
+        if number < LOGGED or climbing is None:
             return number < actions
-        return (number - actions) // PARTS in climbing.orders
+        return (number - LOGGED) // PARTS in climbing.orders
 
     def _played(self, number: int, made: dict[int, LiveFlight] | None = None) -> _Played:
         """Return what an action of the record plays; flights that were made for that are kept in `made`."""
         libraries = self._crowd.libraries
-        if number < libraries[-1].end_action:
+        if number < LOGGED:
             library = libraries[int(library_of(libraries, np.array([number]))[0])]
             prepared, action = library.prepared, number - library.first_action
             clip, speed = prepared.library.clips[prepared.table.clips[action]], float(prepared.speeds[action])
             return _Played(library.number, clip, speed, prepared.actions.names[action])
         assert self._crowd.climbing is not None
-        serial, k = divmod(number - libraries[-1].end_action, PARTS)
+        serial, k = divmod(number - LOGGED, PARTS)
         known = {} if made is None else made
         if serial not in known:
             known[serial] = self._crowd.climbing.flight(libraries, serial)
@@ -237,19 +237,24 @@ class LiveRecord:
         if not pieces:
             return None
         own = [piece.step >= 0 for piece in pieces]
+        shifts = [self._shift(clip) for _, clip in shown]
         return Track(
             name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
             clips=tuple(clips[p.step] if p.step >= 0 else shown[p.shown][1] for p in pieces),
             starts=np.array([p.start - begin for p in pieces]),
             offsets=np.array([(p.start - p.since) * (played[p.step].speed if p.step >= 0 else 1.0) for p in pieces]),
             speeds=np.array([played[p.step].speed if p.step >= 0 else 1.0 for p in pieces]),
-            poses=np.array([poses[p.step] if p.step >= 0 else np.zeros(3) for p in pieces]),
-            heights=np.array([back[p.step, 2] if p.step >= 0 else 0.0 for p in pieces]),
+            poses=np.array([poses[p.step] if p.step >= 0 else shifts[p.shown] * (1.0, 1.0, 0.0) for p in pieces]),
+            heights=np.array([back[p.step, 2] if p.step >= 0 else shifts[p.shown][2] for p in pieces]),
             blends=np.zeros(len(pieces)),
             behaviors=tuple(played[p.step].behavior if p.step >= 0 else _behavior(shown[p.shown][1]) for p in pieces),
             end=stop - begin,
             radius=self._crowd.options.radius if all(own) else None,
         )  # fmt: skip
+
+    def _shift(self, clip: Clip) -> FloatArray:
+        """Return by how much what was shown is moved from the plane of the floors into the place [m]; (3,)."""
+        return np.zeros(3) if self._floors is None else self._floors.back(clip.root_positions[:1, :2])[0]
 
 
 def _behavior(clip: Clip) -> str:

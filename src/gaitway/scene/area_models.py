@@ -79,6 +79,8 @@ class GroundAreaItem(SceneItem):
         "Whose way leads along it is planned before those of lower priority, who yield", None, ge=-100, le=100
     )
 
+    floor: Name | None = field("Its floor: the name of a platform, or ground", None, example="deck")
+
     @model_validator(mode="after")
     def _means_something(self) -> GroundAreaItem:
         if all(getattr(self, key) is None for key in ("cost", "one_way", "speed_limit", "keep", "priority")):

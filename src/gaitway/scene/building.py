@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -50,7 +50,7 @@ from gaitway.world import (
 from gaitway.world.areas import SIDES, Area
 from gaitway.world.doors import Door
 from gaitway.world.grid import Bounds
-from gaitway.world.levels.floors import has_levels
+from gaitway.world.levels.floors import Floors, extremes, has_levels
 from gaitway.world.levels.lift_sheets import check_lift
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.lifts import Lift
@@ -122,15 +122,30 @@ class WorldBuilder:
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
-        for key in ("areas", "doors"):
-            if scene.lists[key] and has_levels(world):
-                text = f"has no meaning yet in a place with several floors; write {key} in places with one floor"
-                self.problems.append(scene.lists[key][0].problem(text=text))
         self._check_doors(scene, world)
+        world = self._on_floors(scene, world)
         if walkable:
             entry = next(e for e, o in zip(self.origins, obstacles, strict=False) if o.kind == WALKABLE)
             self._made(entry, partial(mesh_floors, world))
         return world if len(self.problems) == before else None
+
+    def _on_floors(self, scene: MergedScene, world: World) -> World:
+        """Return a world whose areas know their floors; report areas and doors that are on none."""
+        levels = has_levels(world)
+        if not levels:
+            for entry in scene.lists["areas"]:
+                if entry.value.floor is not None:
+                    text = "a place without platforms has one floor; leave the floor out, or add a platform"
+                    self.problems.append(entry.problem("floor", text=text))
+        if not levels or not (world.areas or world.doors) or self.problems:
+            return world
+        floors, areas = Floors.of(world), list[Area]()
+        for entry, area in zip(scene.lists["areas"], world.areas, strict=True):
+            floor = self._made(entry, partial(floors.area_floor, area))
+            areas.append(area if floor is None else replace(area, floor=floor.name, heights=extremes(floor)))
+        for entry, door in zip(scene.lists["doors"], world.doors, strict=True):
+            self._made(entry, partial(floors.door_floor, door))
+        return replace(world, areas=tuple(areas))
 
     def _check_doors(self, scene: MergedScene, world: World) -> None:
         """Report doors outside the bounds, and doors that have the names of others or of movers."""
@@ -253,7 +268,9 @@ def _door(item: DoorItem, terrain: Terrain | None) -> Door:
     else:
         dx, dy = item.slide or (length * math.cos(yaw), length * math.sin(yaw))
         opened = (at[0] + dx, at[1] + dy, yaw)
-    shape = _along(Box((-hinge, 0.0), (length, width), item.height), np.array([shut, opened]), terrain)
+    shape = _along(
+        Box((-hinge, 0.0), (length, width), item.height, 0.0, item.bottom), np.array([shut, opened]), terrain
+    )
     return Door(
         name=item.name, shape=shape, middle=(x, y),
         across=yaw + 0.5 * math.pi, width=length, shut=shut, open=opened, seconds=item.seconds,
@@ -274,6 +291,7 @@ def _area(item: GroundAreaItem, bounds: Bounds) -> Area:
         speed_limit=item.speed_limit,
         keep=0 if item.keep is None else SIDES[item.keep],
         priority=item.priority or 0,
+        floor=item.floor,
     )
 
 

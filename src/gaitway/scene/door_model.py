@@ -6,7 +6,18 @@ import math
 
 from pydantic import model_validator
 
-from gaitway.scene.fields import Color, Extent, Name, Point, SceneItem, field, height_field, turn_field, wrong
+from gaitway.scene.fields import (
+    Color,
+    Extent,
+    Name,
+    Point,
+    SceneItem,
+    bottom_field,
+    field,
+    height_field,
+    turn_field,
+    wrong,
+)
 
 
 class DoorItem(SceneItem):
@@ -18,6 +29,7 @@ class DoorItem(SceneItem):
         "Length of the doorway along its own x, thickness along its own y", unit="m", example=[1.6, 0.1]
     )
     height: float = height_field("Height", 2.1)
+    bottom: float = bottom_field("Lower edge above the ground: the height of its floor")
     yaw_deg: float = turn_field()
     slide: Point | None = field(
         "How far it slides to open; by default as far as it is long, along its own x", None, unit="m", example=[1.6, 0]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import shapely
+import shapely.affinity
 from pydantic import ValidationError
 
 from gaitway.core.errors import StudioError
@@ -25,6 +26,9 @@ Data = dict[str, Any]
 """A scene, or a part of one, as plain values."""
 _RIM = 0.4
 """Half the width of a ring as it is drawn [m]."""
+_SEAT, _BEHIND = 0.45, 0.1
+"""Height of a seat unless told otherwise, and how far behind its front edge a seat lies on its bench [m]; their heights
+differ by no more than that either."""
 MOVER_SECONDS = 8.0
 """Time that a new mover takes to go there and back [s]."""
 
@@ -41,11 +45,13 @@ def item_pose(model: SceneModel, item: str) -> tuple[float, float, float]:
 
 
 def move_item(model: SceneModel, item: str, x: float, y: float, yaw_deg: float) -> SceneModel:
-    """Return the model with an obstacle or mover elsewhere."""
+    """Return the model with an obstacle or mover elsewhere; the seats on a bench move with it."""
     key, number, data = _part(model, item)
-    old = _pose(key, data[key][number])
+    old, new = _pose(key, data[key][number]), (x, y, yaw_deg)
+    if data.get("places"):
+        data["places"] = _with_seats(data["places"], key, data[key][number], old, new)
     data[key] = [*data[key]]
-    data[key][number] = _moved(key, data[key][number], old, (x, y, yaw_deg))
+    data[key][number] = _moved(key, data[key][number], old, new)
     return _model(data)
 
 
@@ -319,6 +325,45 @@ def _moved(key: str, entry: Data, old: tuple[float, float, float], new: tuple[fl
             shape["yaw_deg"] = new[2]
     out[name] = shape
     return out
+
+
+def _with_seats(
+    places: Mapping[str, Any], key: str, entry: Data, old: tuple[float, float, float], new: tuple[float, float, float]
+) -> Data:
+    """Return places whose seats on a thing move with it from one pose to another."""
+    floor_plan, carry, turn = _floor_plan(key, entry), _carrier(old, new), new[2] - old[2]
+    if floor_plan is None:
+        return dict(places)
+    top = float(_shape(key, entry)[1].get("height", 0.0))
+
+    def moved(seat: Data) -> Data:
+        x, y, yaw = seat["at"]
+        way = math.radians(yaw)
+        inside = floor_plan.covers(shapely.Point(x - _BEHIND * math.cos(way), y - _BEHIND * math.sin(way)))
+        if not inside or abs(float(seat.get("height", _SEAT)) - top) > _BEHIND:
+            return seat
+        return {**seat, "at": (*carry((x, y)), (yaw + turn + 180.0) % 360.0 - 180.0)}
+
+    return {
+        name: {**place, "seats": [moved(seat) for seat in place["seats"]]}
+        if isinstance(place, Mapping) and "seats" in place
+        else place
+        for name, place in places.items()
+    }
+
+
+def _floor_plan(key: str, entry: Data) -> shapely.Geometry | None:
+    """Return the floor plan of a thing that may be a bench: of a box, a cylinder or a polygon; None for all others."""
+    if key != "obstacles":
+        return None
+    name, shape = _shape(key, entry)
+    if name == "box":
+        (x, y), (length, width) = shape["center"][:2], shape["size"][:2]
+        flat = shapely.box(x - 0.5 * length, y - 0.5 * width, x + 0.5 * length, y + 0.5 * width)
+        return shapely.affinity.rotate(flat, shape.get("yaw_deg", 0.0))
+    if name == "cylinder":
+        return shapely.Point(shape["center"][:2]).buffer(shape["radius"])
+    return shapely.Polygon(shape["points"]) if name == "polygon" else None
 
 
 def _carrier(

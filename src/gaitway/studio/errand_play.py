@@ -89,12 +89,13 @@ class ErrandPlay(LivePlay):
         """Send somebody elsewhere, who goes on with the errands then; return where."""
         self._check(name)
         try:
-            self.run.send(name, _sent((x, y)))
+            spot = self.crowd.on_floor(x, y, floor) if floor else self.crowd.on_floor_of(name, x, y)
+            self.run.send(name, _sent(spot))
         except GaitwayError as problem:
             raise StudioError(str(problem)) from None
         self._driven.pop(name, None)
-        self._asked[name] = (x, y)
-        return (x, y)
+        self._asked[name] = spot
+        return spot
 
     def drive(self, name: str, forward: float, turn: float) -> Point | None:
         """Let somebody be driven by keys, who goes on with the errands after it; see `LivePlay.drive`."""
@@ -161,7 +162,7 @@ class ErrandPlay(LivePlay):
 def _sent(spot: Spot) -> Place:
     """Return the place that somebody is sent to."""
     x, y = spot[:2]
-    return Place(name=f"({x:.1f}, {y:.1f})", point=(x, y))
+    return Place(name=f"({x:.1f}, {y:.1f})", point=(x, y), height=spot[2] if len(spot) > 2 else None)
 
 
 def live_play(scene: Scene, say: Callable[[str], None] | None = None) -> LivePlay:

@@ -20,6 +20,9 @@ LIMITS = (0.5, 15.0)
 SIDES = {"right": 1, "left": -1}
 """Sides to keep to, by name."""
 
+_ROOTS = (0.2, 1.8)
+"""Least and greatest height of a root over the floor on which somebody is [m]."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Area:
@@ -38,6 +41,10 @@ class Area:
     """1 where people keep to the right, -1 to the left, 0 where they do not care."""
     priority: int = 0
     """Whose way leads along areas of higher priority is planned before others, who yield."""
+    floor: str | None = None
+    """Name of its floor, in a place with several."""
+    heights: tuple[float, float] | None = None
+    """Heights of the lowest and the highest ground of that floor [m]; None in a place with one floor."""
 
     def __post_init__(self) -> None:
         outline = owned(self.outline, "outline of an area", (None, 2), error=WorldError)
@@ -62,6 +69,15 @@ class Area:
         """Return which points (..., 2) lie in the area, or on its border; (...)."""
         points = np.asarray(points, dtype=np.float64)
         return np.asarray(shapely.intersects_xy(self.polygon, points[..., 0], points[..., 1]))
+
+    def holds(self, roots: npt.ArrayLike) -> BoolArray:
+        """Return which people, by the positions of their roots (..., 3), are in the area, on its floor; (...)."""
+        roots = np.asarray(roots, dtype=np.float64)
+        inside = self.contains(roots[..., :2])
+        if self.heights is None:
+            return inside
+        low, high = self.heights
+        return inside & (roots[..., 2] > low + _ROOTS[0]) & (roots[..., 2] < high + _ROOTS[1])
 
     @property
     def words(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -45,10 +45,21 @@ class Door:
     """Whether it is open at the beginning."""
     color: str | None = None
     """Colour in pictures as "#rrggbb"; None for that of movers."""
+    offset: tuple[float, float] = (0.0, 0.0)
+    """How far it was moved from its place into the plane of the floors: x, y [m]."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and self.seconds > 0.0):
             raise WorldError(f"door '{self.name}' takes {self.seconds} s to open; write a time above 0")
+
+    def moved(self, offset: tuple[float, float], down: float) -> Door:
+        """Return the door moved into the plane of the floors: by an offset, and down by the height of its floor [m]."""
+        dx, dy = offset
+        poses = [(x + dx, y + dy, yaw) for x, y, yaw in (self.shut, self.open)]
+        middle = (self.middle[0] + dx, self.middle[1] + dy)
+        return replace(
+            self, shape=self.shape.raised(-down), middle=middle, shut=poses[0], open=poses[1], offset=(dx, dy)
+        )
 
     def mover(self, times: Sequence[float] = (0.0,), poses: Sequence[Pose] | None = None) -> Mover:
         """Return the leaf as a mover with a path: times [s] and poses; by default it stands as at the beginning."""

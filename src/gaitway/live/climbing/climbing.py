@@ -22,7 +22,7 @@ from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.levels.links import Link
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.live.climbing._boarding_kernels import board
-from gaitway.live.climbing.flights import BENT, COLUMNS, PARTS, FlightOrder, LiveFlight, laid_steps, make_flight
+from gaitway.live.climbing.flights import BENT, COLUMNS, LOGGED, PARTS, FlightOrder, LiveFlight, laid_steps, make_flight
 from gaitway.live.climbing.own_actions import ClimbingParts, OwnActions
 from gaitway.live.planning.planner import LivePlanner
 from gaitway.live.planning.sliced_search import SlicedQuery, SlicedSearch
@@ -351,7 +351,7 @@ class LiveClimbing:
         count, out = libraries[-1].end_action, np.array(rows)
         for k in np.flatnonzero(out[:, playing.LOG_ACTION] >= count).tolist():
             slot, part = divmod(int(out[k, playing.LOG_ACTION]) - count, PARTS)
-            out[k, playing.LOG_ACTION] = count + PARTS * self.own.flights[slot].order.serial + part
+            out[k, playing.LOG_ACTION] = LOGGED + PARTS * self.own.flights[slot].order.serial + part
         return out
 
     def flight(self, libraries: Sequence[LiveLibrary], serial: int) -> LiveFlight:

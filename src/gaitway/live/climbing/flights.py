@@ -30,6 +30,8 @@ BENT = 5
 """Largest number of steps before a flight that are bent."""
 PARTS = BENT + 1
 """Largest number of clips of a flight."""
+LOGGED = 1_000_000
+"""First action of flights in records: beyond those of all libraries, of which more may join while a record is kept."""
 COLUMNS = 12 + BENT
 """Number of columns of an order as numbers."""
 

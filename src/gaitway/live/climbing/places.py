@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import shapely
+import shapely.ops
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
-from gaitway.space.plan import Plan
+from gaitway.space.plan import Plan, Pose
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
 from gaitway.world.obstacle import WALKABLE
 from gaitway.world.shapes import Ramp, Shape, Stairs
@@ -20,11 +22,12 @@ class CrowdFloors:
 
     Attributes:
         floors: floors of the place as it was at first.
+        links: stairs of the first library of the crowd: poses in which they begin and end, in the plane.
     """
 
     def __init__(self, world: World) -> None:
         """Find the floors of a place."""
-        self.floors = Floors.of(world)
+        self.floors, self.links = Floors.of(world), tuple[tuple[Pose, Pose], ...]()
         self._latest = self.floors
         bounds = np.array([floor.region.bounds for floor in self.floors.floors])
         self._offsets = np.array([(*floor.offset, 0.0) for floor in self.floors.floors])
@@ -78,6 +81,15 @@ class CrowdFloors:
         if not floor.covers(x, y):
             floor = self.floors.floors[0]
         return x, y, self.floors.height(floor, x, y)
+
+    def place_of(self, x: float, y: float) -> tuple[float, float, float]:
+        """Return the place of a point of the plane, or of the nearest ground of its floor: x, y, z [m]."""
+        floor = self.floors.under(x, y)
+        dx, dy = floor.offset
+        point = shapely.Point(x - dx, y - dy)
+        if not floor.covers(point.x, point.y):  # such as on a flight of stairs
+            point = shapely.ops.nearest_points(floor.core, point)[0]
+        return point.x, point.y, self.floors.height(floor, point.x, point.y)
 
     def plan_in_place(self, plan: Plan) -> Plan:
         """Return a plan of the plane in the place."""

@@ -10,6 +10,7 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import GaitwayError
+from gaitway.render.plan.canvas import mixed
 from gaitway.render.raster.area_paint import area_arrows, area_color
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.colors import linear_color, obstacle_color
@@ -25,6 +26,8 @@ from gaitway.world.world import World
 
 _THIN = 0.05
 """Height below which passable obstacles are drawn as paint [m]."""
+_PLATE = 0.006
+"""Thickness of what is painted on upper floors [m]."""
 _LOW, _HIGH = linear_color("#9fb088"), linear_color("#d9d2b4")
 """Colours of the lowest and the highest ground."""
 _MOST_CELLS = 250
@@ -60,7 +63,9 @@ class Scenery:
         solids = [_ground(world.terrain, world.bounds)] if world.terrain is not None else []
         paint: list[Paint] = [] if world.terrain is not None else [_edge(world.bounds)]
         if world.terrain is None:
-            paint += [patch for area in world.areas for patch in _area_paint(area, world)]
+            paint += [patch for area in world.areas if not _upstairs(area) for patch in _area_paint(area, world)]
+        for area in filter(_upstairs, world.areas):
+            solids += _area_plates(area, world)
         for obstacle in world.obstacles:
             if obstacle.kind == PASSABLE and np.ptp(obstacle.shape.heights) <= _THIN and world.terrain is None:
                 paint.append(_patch(obstacle))
@@ -181,14 +186,41 @@ def _top(points: FloatArray, triangles: IntArray, color: str, opacity: float) ->
 
 def _area_paint(area: Area, world: World) -> list[Paint]:
     """Return an area with a meaning as paint, and its arrows."""
-    color = area_color(area)
-    flat = [area.polygon.intersection(shapely.box(*world.bounds)), *area_arrows(area)]
-    paint: list[Paint] = []
-    for number, outline in enumerate(flat):
-        for part in outline.geoms if isinstance(outline, shapely.MultiPolygon) else (outline,):
-            points, triangles = surface(Polygon(tuple(part.exterior.coords)[:-1], _THIN))
-            paint.append(_top(points, triangles, color, 0.22 if number == 0 else 0.7))
+    color, paint = area_color(area), list[Paint]()
+    for corners, arrow in _area_outlines(area, world):
+        points, triangles = surface(Polygon(corners, _THIN))
+        paint.append(_top(points, triangles, color, 0.7 if arrow else 0.22))
     return paint
+
+
+def _area_plates(area: Area, world: World) -> list[Solid]:
+    """Return an area of an upper floor and its arrows as thin plates on it: paint lies on the ground alone."""
+    color, height = area_color(area), _height(area)
+    pale = mixed(color, "#ffffff", 0.7)
+    return [
+        solid_of(Polygon(corners, _PLATE * (2.0 if arrow else 1.0), (), height), color if arrow else pale)
+        for corners, arrow in _area_outlines(area, world)
+    ]
+
+
+def _area_outlines(area: Area, world: World) -> list[tuple[tuple[tuple[float, float], ...], bool]]:
+    """Return the corners of an area's parts and of its arrows [m], and whether each is an arrow."""
+    flat = [area.polygon.intersection(shapely.box(*world.bounds)), *area_arrows(area)]
+    return [
+        (tuple(part.exterior.coords)[:-1], number > 0)
+        for number, outline in enumerate(flat)
+        for part in (outline.geoms if isinstance(outline, shapely.MultiPolygon) else (outline,))
+    ]
+
+
+def _height(area: Area) -> float:
+    """Return the height of the highest ground of an area's floor [m]."""
+    return 0.0 if area.heights is None else area.heights[1]
+
+
+def _upstairs(area: Area) -> bool:
+    """Return whether an area is on a floor over the ground, on which nothing can be painted."""
+    return _height(area) > 0.0
 
 
 def _edge(bounds: tuple[float, float, float, float]) -> Trail:

@@ -19,6 +19,8 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
+from gaitway.world.areas import Area
+from gaitway.world.doors import Door
 from gaitway.world.footprint import core_geometry, united
 from gaitway.world.levels.lift_sheets import LiftSheet, lift_sheets
 from gaitway.world.levels.mesh_floors import MeshFloors, mesh_floors, walkable_meshes
@@ -48,6 +50,8 @@ _CELL, _HEIGHTS = 0.1, 4e6
 """Distance between the heights of slopes in the plane [m], or their number in a large place."""
 _LISTED = 12
 """Most floors that a message lists."""
+_STANDS = 0.3
+"""Greatest difference in height between a door and the floor on which it stands [m]."""
 _SMALLEST = 0.16
 """Least area of a floor [m^2]; nobody stands on less."""
 
@@ -147,7 +151,43 @@ class Floors:
         boxes = np.array([_shifted_bounds(floor) for floor in self.floors])
         low, high = boxes[:, :2].min(axis=0) - _FRAME, boxes[:, 2:].max(axis=0) + _FRAME
         bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
-        return World(bounds, tuple(obstacles), tuple(movers), self._terrain(bounds))
+        doors = [door.moved(*self._lowered(self.door_floor(door))) for door in self.world.doors]
+        areas = [self._area(area) for area in self.world.areas]
+        return World(
+            bounds, tuple(obstacles), tuple(movers), self._terrain(bounds), areas=tuple(areas), doors=tuple(doors)
+        )
+
+    def door_floor(self, door: Door) -> Floor:
+        """Return the floor on which a door stands.
+
+        Raises:
+            WorldError: if there is none.
+        """
+        low = door.shape.heights[0]
+        floor = self.at(*door.middle, low, what=f"door '{door.name}'")
+        height = self.height(floor, *door.middle)
+        if abs(height - low) > _STANDS:
+            raise WorldError(
+                f"stands at a height of {low:g} m, and the floor there, '{floor.name}', is at {height:.4g} m; "
+                f"write bottom: {height:.4g}"
+            )
+        return floor
+
+    def area_floor(self, area: Area) -> Floor:
+        """Return the floor of an area: the one that it names, or the ground.
+
+        Raises:
+            WorldError: if there is none of that name.
+        """
+        return self.widest(area.polygon) if area.floor is None else self.named(area.floor, "area")
+
+    def _area(self, area: Area) -> Area:
+        """Return an area where it is in the plane."""
+        return replace(area, outline=area.outline + np.array(self.area_floor(area).offset), heights=None)
+
+    def _lowered(self, floor: Floor) -> tuple[tuple[float, float], float]:
+        """Return how far things of a floor are moved into the plane, and how far down [m]."""
+        return floor.offset, 0.0 if floor.relief is not None or floor.ground else floor.height
 
     @cached_property
     def origins(self) -> tuple[int, ...]:
@@ -167,7 +207,7 @@ class Floors:
                 kind = WALL if obstacle.standable else obstacle.kind
                 out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
         edge = "bounds" if floor.ground else f"edge of {floor.name}"
-        walls = _frame(floor.region, *_extremes(floor))
+        walls = _frame(floor.region, *extremes(floor))
         out += [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
         return out + self._shafts(floor)
 
@@ -207,9 +247,12 @@ class Floors:
     def _movers(self, floor: Floor) -> list[Mover]:
         """Return the movers on a floor, where they are in the plane."""
         out = []
+        doors = {door.name: self.door_floor(door).number for door in self.world.doors}
         for mover in self.world.movers:
+            if doors.get(mover.name, floor.number) != floor.number:
+                continue
             lows, highs = zip(*(phase.shape.heights for phase in mover.phases), strict=True)
-            lowest, highest = _extremes(floor)
+            lowest, highest = extremes(floor)
             if not floor.ground and not (max(highs) > lowest and min(lows) < highest + _ABOVE):
                 continue
             if floor.ground and min(lows) > _ABOVE and self.world.terrain is None:
@@ -410,7 +453,7 @@ def _layout(boxes: Sequence[tuple[float, float, float, float]]) -> list[tuple[fl
     return offsets
 
 
-def _extremes(floor: Floor) -> tuple[float, float]:
+def extremes(floor: Floor) -> tuple[float, float]:
     """Return the lowest and the highest ground of a floor [m]."""
     if floor.relief is None:
         return floor.height, floor.height
