@@ -175,6 +175,14 @@ def test_people_wait_on_their_side_and_leave_the_way_free(x: float, sign: float)
     assert (np.cos(points[:, 2]) * sign < 0.0).all()  # they look at the door
 
 
+def test_nobody_waits_where_a_leaf_swings() -> None:
+    door, taken = ROOMS.doors[1], StandingPlaces(fields().clearance)
+    for name in ("a", "b", "c", "d"):
+        pose = place_before(fields(first=True).parts, door, taken, name, 0.3, (9.0, 3.0, 0.0))
+        assert pose is not None and shapely.distance(door.sweep, shapely.Point(pose[:2])) > 0.5
+        taken.taken[name] = pose[:2]
+
+
 def test_a_door_turns_round_on_its_way() -> None:
     keeper = Doorkeeper(ROOMS)
     assert keeper.ask("first", True, 10.0) and not keeper.ask("first", True, 10.5)

@@ -70,6 +70,16 @@ def test_who_leaves_is_gone_and_who_has_a_goal_stays_there(shop):
     assert np.hypot(*(take.planar([take.ends[bo] - 0.1])[bo, 0, :2] - [3, 10])) < 0.6
 
 
+def test_who_stands_at_an_exit_leaves_without_walking_about():
+    scene = {
+        "gaitway": 1, "bounds": [0, 0, 16, 8], "places": {"lift": [12, 4]},
+        "characters": [{"name": "ada", "start": [6, 4], "errands": [{"go": "lift"}, {"leave": "lift"}]}],
+    }  # fmt: skip
+    take = plan_scene(scene_from_dict(scene), seed=1).take
+    (_, _, arrived, *_), (_, _, gone, *_) = take.facts["errands"]["ada"]
+    assert gone - arrived < 3.0
+
+
 def test_a_queue_keeps_its_order_and_stands_on_its_line(shop):
     rows = shop.take.facts["errands"]
     served = [rows[f"guests-00{k}"][0][2] for k in (1, 2, 3)]

@@ -30,6 +30,8 @@ _MARGIN = 0.08
 """How far discs of movers reach beyond them [m]: so much room a leaf needs around it."""
 _RESTS = 0.2
 """Distance from where a leaf stands within which people may stand who do not hinder it [m]."""
+_CLEAR = 0.5
+"""Least distance between where somebody waits and the floor that a leaf sweeps [m]; arms reach that far."""
 _FACES = (0.35, 0.5, 0.7)
 """Distances from the middle of a leaf at which its two sides are looked for [m], one after another."""
 _ROWS, _FILES = (1.1, 2.0, 2.9, 3.8, 4.7), (0.95, -0.95, 1.85, -1.85, 2.75, -2.75)
@@ -260,7 +262,7 @@ def place_before(
 ) -> Pose | None:  # fmt: skip
     """Return where somebody waits until a door opens, and looks at it; None if there is no room before it.
 
-    The way through the doorway stays free, so that others can come out.
+    The way through the doorway stays free, so that others can come out, and so does the floor that the leaf sweeps.
 
     Args:
         parts: parts of free space, with the door shut.
@@ -283,6 +285,7 @@ def place_before(
         before, walked = np.hypot(*np.array(places).T), np.hypot(*(points - np.array(pose[:2])).T)
         points = points[np.lexsort((np.round(walked, 3), np.round(before, 3)))]
         free = standing.free(points, who, radius) & (parts.at(points) == here)
+        free &= shapely.distance(door.sweep, shapely.points(points)) > _CLEAR
         for x, y in points[free].tolist():
             if standing.in_sight(found[1], np.array([x, y])):
                 return x, y, math.atan2(door.middle[1] - y, door.middle[0] - x)

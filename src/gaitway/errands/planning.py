@@ -63,8 +63,9 @@ FloorLinks = Callable[[Character], Sequence[FloorLink]]
 """Ways of a character from floor to floor."""
 _EFFORTS = (Effort.BRIEF, Effort.BRIEF, Effort.SHORT)
 """Effort of the first search for a walk, the second and later ones."""
-_TOO_NEAR = 3.0
-"""Distance from an exit below which somebody may be too near to leave at a walk [m]."""
+_TOO_NEAR, _AT_EXIT = 3.0, 1.2
+"""Distances from an exit below which somebody may be too near to leave at a walk, and below which nobody does [m]: that
+person would have to walk past the exit and come back."""
 _IN_COMPANY = 40_000
 """Most nodes of a search for the walk of somebody who has companions."""
 _NEAR = 0.15
@@ -344,9 +345,9 @@ class _PlannedRun(ErrandRun):
         member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
-        if order.leaving:
+        if order.leaving and math.dist(busy.pose[:2], order.goal) > _AT_EXIT:
             member.leaves_by = busy.prepared.part("leaving gait", lambda: _gait(busy.prepared.library))
-        elif (blocker := self._taken(busy, order, time)) is not None:
+        elif not order.leaving and (blocker := self._taken(busy, order, time)) is not None:
             result = SearchResult(Status.PARTIAL, None, reason=in_the_way([blocker]), blockers={blocker: 1})
             self.one.stay(member, traffic, found, result)
             x, y = order.goal
