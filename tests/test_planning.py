@@ -48,6 +48,15 @@ def test_rows_say_how_everybody_fared() -> None:
     assert made.motion_seconds > 8.0 and made.seconds > 0.0
 
 
+@pytest.mark.parametrize(("away", "most"), [(0.7, 1), (1.3, 1), (1.7, 2)])
+def test_a_few_steps_are_one_short_walk(away: float, most: int) -> None:
+    made = planned(characters=[{"name": "near", "start": [5, 5, 0], "goal": [5 + away, 5]}])
+    plan = made.crowd.plans["near"]
+    assert not made.failed and 1 <= len(plan.steps) <= most
+    assert plan.end_time - plan.steps[0].time < 3.0
+    assert audit_take(made.take, made.scene.world).ok
+
+
 def test_upper_bodies_are_layers_that_can_be_left_out() -> None:
     two = [WALKER, {**WALKER, "name": "other", "start": [2, 6, 0], "goal": [17, 6], "plan": {"upper_body": False}}]
     scene = scene_from_dict({**BARE, "characters": two})

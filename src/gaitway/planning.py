@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,6 +52,8 @@ from gaitway.world.world import realised
 
 KEEP, OUT = "keep", "out"
 """What becomes of characters that do not arrive."""
+_FEW_STEPS = 2.0
+"""Greatest distance between start and goal that asks for short walks [m]."""
 _AGAIN = 4
 """How often a crowd is planned again because of characters that were left out."""
 _SLOWEST, _STRETCH = 0.3, 1.4
@@ -190,6 +193,7 @@ def plan_scene(
         if any(character.plan.planner != name for character in scene.characters):
             return _mixed(name, at_once, scene, libraries, seed, fps, failed, upper_body, progress)
         return _performed(at_once, scene, libraries, seed, fps, failed, upper_body, progress)
+    libraries = _for_short_ways(scene, libraries)
     levels = LevelScene.of(scene, libraries) if has_levels(scene.world) else None
     flat = scene if levels is None else levels.flat
     planners, libraries = (None, libraries) if levels is None else (levels.planners, levels.libraries)
@@ -426,6 +430,21 @@ def _performed(
         take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
         synthesis, remarks = synthesis + time.perf_counter() - began, (*remarks, *lacking)
     return Planned(take, scene, crowd, synthesis, compile_seconds() - compiled, remarks)
+
+
+def _for_short_ways(
+    scene: Scene, libraries: Mapping[LibraryRef, Library] | None
+) -> Mapping[LibraryRef, Library] | None:
+    """Return libraries with short walks for who has only a few steps to go: a start and a stop together go too far.
+
+    Search trees are grown for a library as it is, so that others than the behaviour planner do without.
+    """
+    near = [one for one in scene.characters if math.dist(one.start[:2], one.goal[:2]) < _FEW_STEPS]
+    refs = dict.fromkeys(one.library for one in near)
+    others = {one.library for one in scene.characters if one.plan.planner != "behavior"}
+    known = dict(libraries or {})
+    made = {ref: with_short_walks(known[ref] if ref in known else ref.load()) for ref in refs if ref not in others}
+    return {**known, **made} if made else libraries
 
 
 def _facts(scene: Scene, crowd: CrowdPlan, seed: int, failed: str) -> dict[str, Any]:
