@@ -20,6 +20,8 @@ _EDGE = 0.04
 """Distance by which a foot may stand over an edge [m]."""
 
 
+_CARRIED = 0.1
+"""Greatest height over a tread of a point that it carries [m]."""
 _FAITHFUL = 0.002
 """Depth by which a part may lie lower than in the source clip [m], since frames lie between the clip's."""
 
@@ -49,7 +51,22 @@ class AuditGround:
             other = points[:, 2] - lift.height(times)
             nearer = lift.inside(points[:, :2], _EDGE) & (np.abs(other) < np.abs(gap))
             gap = np.where(nearer, other, gap)
+        for one in self.world.escalators:
+            other = points[:, 2] - one.height(points[:, :2], times, points[:, 2], _EDGE)
+            nearer = one.inside(points[:, :2], _EDGE) & (np.abs(other) < np.abs(gap))
+            gap = np.where(nearer, other, gap)
         return gap
+
+    def at_rest(self, track: FloatArray, times: FloatArray) -> FloatArray:
+        """Return the track of a point that rests (F, 3), as the ground sees it that carries it at times (F,) [s]; (F, 2).
+
+        A point on an escalator is seen from its treads, if it is on them all the time.
+        """
+        for one in self.world.escalators:
+            over = track[:, 2] - one.height(track[:, :2], times, track[:, 2], _EDGE)
+            if one.inside(track[:, :2], _EDGE).all() and (np.abs(over) < _CARRIED).all():
+                return np.asarray(track[:, :2] - one.carried(times))
+        return track[:, :2]
 
 
 def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:

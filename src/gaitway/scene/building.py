@@ -17,7 +17,7 @@ from gaitway.core.errors import FormatError, GaitwayError, WorldError
 from gaitway.scene.area_models import GroundAreaItem
 from gaitway.scene.door_model import DoorItem
 from gaitway.scene.fields import LARGEST_AREA
-from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.lift_model import EscalatorItem, LiftItem
 from gaitway.scene.placing.placement import area_geometry
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
@@ -50,8 +50,9 @@ from gaitway.world import (
 from gaitway.world.areas import SIDES, Area
 from gaitway.world.doors import Door
 from gaitway.world.grid import Bounds
+from gaitway.world.escalators import Escalator
 from gaitway.world.levels.floors import has_levels
-from gaitway.world.levels.lift_sheets import check_lift
+from gaitway.world.levels.lift_sheets import check_carrier
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import MAX_KEYS, WALKABLE
@@ -102,6 +103,11 @@ class WorldBuilder:
         lifts = [
             self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
+        escalators = [
+            self._made(entry, partial(_escalator, entry.value, number))
+            for number, entry in enumerate(scene.lists["escalators"])
+        ]
+        obstacles += [panel for one in escalators if one is not None for panel in one.panels()]
         areas = [self._made(entry, partial(_area, entry.value, bounds)) for entry in scene.lists["areas"]]
         if len(self.problems) > before:
             return None
@@ -115,10 +121,11 @@ class WorldBuilder:
                 (*(m for m in movers if m is not None), *(door.mover() for door in doors if door is not None)),
                 terrain, grounded,
                 tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
-                tuple(door for door in doors if door is not None),
+                tuple(door for door in doors if door is not None), tuple(one for one in escalators if one is not None),
             )  # fmt: skip
-            for entry, lift in zip(scene.lists["lifts"], world.lifts, strict=True):
-                self._made(entry, partial(check_lift, world, lift))
+            for key, carriers in (("lifts", world.lifts), ("escalators", world.escalators)):
+                for entry, carrier in zip(scene.lists[key], carriers, strict=True):
+                    self._made(entry, partial(check_carrier, world, carrier))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
@@ -240,6 +247,14 @@ def _lift(item: LiftItem, number: int) -> Lift:
     return Lift(
         (x, y), (length, width), item.floors, math.radians(item.yaw_deg), item.speed, item.dwell, item.start,
         item.name or f"lift {number}", item.color,
+    )  # fmt: skip
+
+
+def _escalator(item: EscalatorItem, number: int) -> Escalator:
+    x, y = item.center
+    return Escalator(
+        (x, y), item.height, item.width, math.radians(item.yaw_deg), item.bottom, item.direction == "down", item.speed,
+        math.radians(item.slope_deg), item.name or f"escalator {number}", item.color,
     )  # fmt: skip
 
 

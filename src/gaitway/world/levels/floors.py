@@ -172,12 +172,17 @@ class Floors:
         return out + self._shafts(floor)
 
     def _shafts(self, floor: Floor) -> list[Obstacle]:
-        """Return where lifts come to or through a floor, as walls of the plane: people board them from their doors."""
+        """Return where lifts and escalators are on a floor, as walls of the plane: people board them at their ends."""
         lifts = () if floor.lift is not None else self.world.lifts
+        there = [(lift.name, lift.area, Box(lift.center, lift.size, _TALL, lift.yaw)) for lift in lifts]
+        for one in self.world.escalators:
+            if floor.height < one.heights[1] and floor.height > one.heights[0] - _ABOVE:
+                size = one.length, one.outer_width
+                there.append((one.name, one.area, Box(one.center, size, _TALL, one.yaw)))
         return [
-            Obstacle(Box(lift.center, lift.size, _TALL, lift.yaw).placed((*floor.offset, 0.0)), WALL, lift.name)
-            for lift in lifts
-            if lift.area.intersection(floor.region).area > _SLIVER
+            Obstacle(shape.placed((*floor.offset, 0.0)), WALL, name)
+            for name, area, shape in there
+            if area.intersection(floor.region).area > _SLIVER
         ]
 
     def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
@@ -355,7 +360,7 @@ def _flat(part: FloorPart) -> FloorPart:
 
 def has_levels(world: World) -> bool:
     """Return whether a world has ground at several levels on which people may walk."""
-    return bool(world.lifts) or any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
+    return bool(world.lifts or world.escalators) or any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
 
 
 def _tops(world: World, ground: shapely.Geometry) -> list[tuple[str, float, shapely.Geometry]]:
