@@ -13,7 +13,8 @@ from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import stack_of
 from gaitway.audit.sources import Played, Source
-from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
+from gaitway.world.escalators import Escalator
 from gaitway.world.world import World
 
 _EDGE = 0.04
@@ -57,14 +58,21 @@ class AuditGround:
             gap = np.where(nearer, other, gap)
         return gap
 
-    def at_rest(self, track: FloatArray, times: FloatArray) -> FloatArray:
-        """Return the track of a point that rests (F, 3), as the ground sees it that carries it at times (F,) [s]; (F, 2).
-
-        A point on an escalator is seen from its treads, if it is on them all the time.
-        """
+    def carriers(self, points: FloatArray, times: FloatArray) -> list[tuple[Escalator, BoolArray]]:
+        """Return the escalators that carry some of points (F, ..., 3) at times (F,) [s], and which; (F, ...)."""
+        when = times.reshape(-1, *[1] * (points.ndim - 2))
+        out = []
         for one in self.world.escalators:
-            over = track[:, 2] - one.height(track[:, :2], times, track[:, 2], _EDGE)
-            if one.inside(track[:, :2], _EDGE).all() and (np.abs(over) < _CARRIED).all():
+            over = points[..., 2] - one.height(points[..., :2], when, points[..., 2], _EDGE)
+            on = one.inside(points[..., :2], _EDGE) & (np.abs(over) < _CARRIED)
+            if on.any():
+                out.append((one, on))
+        return out
+
+    def at_rest(self, track: FloatArray, times: FloatArray) -> FloatArray:
+        """Return the track of a point that rests (F, 3), as seen from what carries it at times (F,) [s]; (F, 2)."""
+        for one, on in self.carriers(track, times):
+            if on.all():
                 return np.asarray(track[:, :2] - one.carried(times))
         return track[:, :2]
 

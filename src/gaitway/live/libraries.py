@@ -224,7 +224,7 @@ class CrowdLibraries:
             self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
         self._context.libraries[ref] = self._level[ref].library
         # run-ups to blocks are bent more here than in plans, and toes sink into the ground
-        return tuple(link for link in self._level[ref].links if link.behavior.startswith("stairs_"))
+        return tuple(link for link in self._level[ref].links if link.fitted is not None and link.fitted.kind.startswith(("stairs_", "escalator_")))
 
     def state(self) -> dict[str, Any]:
         """Return all that `restore` needs besides the base world, as plain values."""

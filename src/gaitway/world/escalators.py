@@ -8,7 +8,7 @@ each tread is at any time.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,8 @@ _SEEN = 0.003
 """How much higher than it is a tread is drawn, so that it is seen over the floor at its ends [m]."""
 _UNDER = 0.02
 """How far a tread that is drawn goes down where it passes under the floor at an end [m]."""
+_AT_ONCE = 1e-4
+"""Way before and after a jump of a tread at which keys are set [m]."""
 _COLORS = ("#767d86", "#868d96")
 """Colours of treads in turn."""
 
@@ -160,33 +162,53 @@ class Escalator:
         way = self.speed * np.asarray(times, dtype=np.float64)
         return np.asarray(way[..., None] * np.array([math.cos(self.heading), math.sin(self.heading)]))
 
-    def treads(self, time: float) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """Return where its treads are drawn at a time [s], and the numbers of these treads.
+    @cached_property
+    def tread_count(self) -> int:
+        """Number of treads that are drawn: enough for its whole length, and even, since their colours alternate."""
+        return 2 * math.ceil(0.5 * self.length / DEPTH)
 
-        Returns:
-            Middles of their upper sides: x, y, z [m] (T, 3); as many at all times. Numbers (T,): a tread has one number
-            for as long as it is seen.
+    def tread_places(self, numbers: npt.ArrayLike, times: npt.ArrayLike) -> FloatArray:
+        """Return where treads are drawn, by numbers (...) and times (...) [s]: middles of their upper sides [m]; (..., 3).
+
+        A tread that has come to the end begins anew where people step on.
         """
-        carried = self.sign * self.speed * time
-        count = math.ceil(self.length / DEPTH)
-        first = math.ceil(-carried / DEPTH - 0.5)
-        numbers = np.arange(first, first + count)
-        along = (numbers + 0.5) * DEPTH + carried
-        ends = np.minimum(along, self.length - along) < 0.5 * DEPTH
-        heights = self.bottom + self.profile(along) + np.where(ends, -_UNDER, _SEEN)
-        own = np.column_stack([along - 0.5 * self.length, np.zeros(count)])
-        return np.column_stack([planar.transform_points((*self.center, self.yaw), own), heights]), numbers
+        ahead = np.minimum(np.mod(self._since(numbers, times), self.tread_count * DEPTH), self.length)
+        ends = np.minimum(ahead, self.length - ahead) < 0.5 * DEPTH
+        base = self.heights[1] if self.down else self.heights[0]
+        heights = base + self.climbed(ahead) + np.where(ends, -_UNDER, _SEEN)
+        own = np.stack([ahead - 0.5 * self.length, np.zeros(np.shape(ahead))], axis=-1)
+        flat = planar.transform_points((*self.center, self.heading), own)
+        return np.concatenate([flat, heights[..., None]], axis=-1)
 
-    def tread(self, place: FloatArray, number: int) -> Obstacle:
-        """Return a tread as it is drawn, with the middle of its upper side at x, y, z [m] (3,)."""
-        x, y, z = place.tolist()
-        shape = Box((x, y), (DEPTH, self.width), _THICK, self.yaw, z - _THICK)
+    def tread_moments(self, number: int, start: float, end: float) -> FloatArray:
+        """Return times from one to another [s] between which a tread is drawn along straight lines; (K,)."""
+        cycle, curve = self.tread_count * DEPTH, LEVEL + _BEND * math.sin(self.slope) * np.linspace(0.0, 1.0, 6)
+        jumps = np.array([0.0, 0.5 * DEPTH, self.length - 0.5 * DEPTH])  # it comes up, or goes under the floor
+        knots = np.concatenate([curve, self.length - curve, [self.length], jumps - _AT_ONCE, jumps + _AT_ONCE])
+        first = (knots - float(self._since(number, start))) / self.speed
+        rounds = np.arange(-1, math.ceil((end - start) * self.speed / cycle) + 3)
+        times = start + (first[:, None] + rounds * cycle / self.speed).ravel()
+        return np.unique(np.concatenate([[start], times[(times > start) & (times < end)], [end]]))
+
+    def _since(self, numbers: npt.ArrayLike, times: npt.ArrayLike) -> FloatArray:
+        """Return how far treads have come at times (...) [s] from where people step on, in any number of rounds [m]."""
+        middle = (np.asarray(numbers) + 0.5) * DEPTH
+        way: FloatArray = self.speed * np.asarray(times, dtype=np.float64)
+        return (self.length - middle if self.down else middle) + way
+
+    def tread(self, number: int) -> Obstacle:
+        """Return a tread as it is drawn, with the middle of its upper side at the origin."""
+        shape = Box((0.0, 0.0), (DEPTH, self.width), _THICK, self.yaw, -_THICK)
         return Obstacle(shape, "platform", self.name, _COLORS[number % len(_COLORS)])
 
     def at(self, time: float) -> tuple[Obstacle, ...]:
         """Return its treads where they are at a time [s]."""
-        places, numbers = self.treads(time)
-        return tuple(self.tread(place, int(number)) for place, number in zip(places, numbers, strict=True))
+        numbers = range(self.tread_count)
+        made = []
+        for number, (x, y, z) in zip(numbers, self.tread_places(np.array(numbers), time).tolist(), strict=True):
+            tread = self.tread(number)
+            made.append(replace(tread, shape=tread.shape.raised(z).placed((x, y, 0.0))))
+        return tuple(made)
 
     def panels(self) -> tuple[Obstacle, ...]:
         """Return what of it stands still and is in the way: the panels at both sides, down to the lower floor."""
