@@ -68,7 +68,9 @@ class Feet:
             for start, stop in stances(flags[:, column]):
                 count += 1
                 track = self.points[start:stop, column]
-                track = track[:, :2] if self.ground is None else self.ground.at_rest(track, self.walker.times[start:stop])
+                track = (
+                    track[:, :2] if self.ground is None else self.ground.at_rest(track, self.walker.times[start:stop])
+                )
                 away = np.linalg.norm(track - track[0], axis=-1)
                 frame = int(np.argmax(away))
                 if worst is None or away[frame] > self.bars.skate or away[frame] > worst.value:

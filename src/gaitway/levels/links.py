@@ -1,4 +1,4 @@
-"""Links: the stairs, ramps, blocks, lifts and escalators by which people get from one floor to another, for the clips of one library.
+"""Links: what leads people from one floor to another, such as stairs and escalators, for the clips of one library.
 
 A link is a clip that fits one flight exactly (`gaitway.library.fitting`), laid in one lane of it in one
 direction. It begins on one floor and ends on the other. On stairs it begins some steps before the first riser. People
@@ -533,7 +533,9 @@ def _length(fitted: FittedClip) -> float:
     return float(fitted.clip.root_positions[-1, 0] - fitted.clip.root_positions[0, 0])
 
 
-def _blocker(floors: Floors, own: Obstacle | None, entry: Pose, parts: Sequence[tuple[float, float, float]]) -> str | None:
+def _blocker(
+    floors: Floors, own: Obstacle | None, entry: Pose, parts: Sequence[tuple[float, float, float]]
+) -> str | None:
     """Return what is in the way of a body on a link.
 
     Args:

@@ -1,4 +1,4 @@
-"""Rides: people who stand until a lift has come and go up and down with it, and whom a tread of an escalator carries."""
+"""Rides: people who stand until a lift has come and go up and down with it, or whom an escalator carries."""
 
 from __future__ import annotations
 

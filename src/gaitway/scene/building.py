@@ -49,8 +49,8 @@ from gaitway.world import (
 )
 from gaitway.world.areas import SIDES, Area
 from gaitway.world.doors import Door
-from gaitway.world.grid import Bounds
 from gaitway.world.escalators import Escalator
+from gaitway.world.grid import Bounds
 from gaitway.world.levels.floors import has_levels
 from gaitway.world.levels.lift_sheets import check_carrier
 from gaitway.world.levels.mesh_floors import mesh_floors
@@ -123,9 +123,9 @@ class WorldBuilder:
                 tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
                 tuple(door for door in doors if door is not None), tuple(one for one in escalators if one is not None),
             )  # fmt: skip
-            for key, carriers in (("lifts", world.lifts), ("escalators", world.escalators)):
-                for entry, carrier in zip(scene.lists[key], carriers, strict=True):
-                    self._made(entry, partial(check_carrier, world, carrier))
+            carriers: list[Lift | Escalator] = [*world.lifts, *world.escalators]
+            for entry, carrier in zip((*scene.lists["lifts"], *scene.lists["escalators"]), carriers, strict=True):
+                self._made(entry, partial(check_carrier, world, carrier))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None

@@ -60,6 +60,6 @@ class EscalatorItem(SceneItem):
     direction: Literal["up", "down"] = field("Whether it carries people up or down", "up")
     width: float = field("Width of its treads; 1.4 m or more has room for two lanes", 1.0, unit="m", ge=0.8, le=2.0)
     speed: float = field("Speed of its treads along the floor plan", 0.5, unit="m/s", ge=0.2, le=0.75)
-    slope_deg: float = field("How steep it is between its level ends", 30.0, unit="deg", ge=10.0, le=35.0)
+    slope_deg: float = field("How steep it is between its level ends", 30.0, unit="degrees", ge=10.0, le=35.0)
     name: Name | None = field("Its name", None)
     color: Color | None = field("Colour of its panels in pictures", None, example="#8090a0")

@@ -119,7 +119,7 @@ class Escalator:
         return out
 
     def climbed(self, ahead: npt.ArrayLike) -> FloatArray:
-        """Return how much higher than where people step on a tread is whose middle is so far ahead of there (...) [m]."""
+        """Return how much higher a tread is than where people step on, from which its middle is so far ahead (...) [m]."""
         ahead = np.asarray(ahead, dtype=np.float64)
         return self.profile(self.length - ahead) - self.rise if self.down else self.profile(ahead)
 
@@ -168,7 +168,7 @@ class Escalator:
         return 2 * math.ceil(0.5 * self.length / DEPTH)
 
     def tread_places(self, numbers: npt.ArrayLike, times: npt.ArrayLike) -> FloatArray:
-        """Return where treads are drawn, by numbers (...) and times (...) [s]: middles of their upper sides [m]; (..., 3).
+        """Return where treads (...) are drawn at times (...) [s]: the middles of their upper sides [m]; (..., 3).
 
         A tread that has come to the end begins anew where people step on.
         """
@@ -185,7 +185,7 @@ class Escalator:
         cycle, curve = self.tread_count * DEPTH, LEVEL + _BEND * math.sin(self.slope) * np.linspace(0.0, 1.0, 6)
         jumps = np.array([0.0, 0.5 * DEPTH, self.length - 0.5 * DEPTH])  # it comes up, or goes under the floor
         knots = np.concatenate([curve, self.length - curve, [self.length], jumps - _AT_ONCE, jumps + _AT_ONCE])
-        first = (knots - float(self._since(number, start))) / self.speed
+        first = (knots - float(np.mod(self._since(number, start), cycle))) / self.speed
         rounds = np.arange(-1, math.ceil((end - start) * self.speed / cycle) + 3)
         times = start + (first[:, None] + rounds * cycle / self.speed).ravel()
         return np.unique(np.concatenate([[start], times[(times > start) & (times < end)], [end]]))

@@ -62,8 +62,9 @@ class World:
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
-        carried = (*(lift.at(time) for lift in self.lifts), *(tread for one in self.escalators for tread in one.at(time)))
-        return Snapshot(self, float(time), (*(mover.at(time) for mover in self.movers), *carried))
+        treads = [tread for one in self.escalators for tread in one.at(time)]
+        moved = [*(mover.at(time) for mover in self.movers), *(lift.at(time) for lift in self.lifts), *treads]
+        return Snapshot(self, float(time), tuple(moved))
 
     def ground(self, points: npt.ArrayLike) -> FloatArray:
         """Return the height of the terrain [m] (...) at points (..., 2), without obstacles."""

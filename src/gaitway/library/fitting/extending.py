@@ -21,7 +21,7 @@ _FACTS = ("start", "end", "kind", "edge", "last_edge", "rise", "lift_s", "land_s
 def fitted_library(
     library: Library, flights: Collection[Flight] = (), blocks: Collection[Block] = (), rides: Collection[Ride] = ()
 ) -> tuple[Library, dict[str, FittedClip]]:
-    """Return a library with one more behaviour for each flight, block and direction, and each ride; and the new clips by name.
+    """Return a library with one more behaviour for each flight, block, direction and ride, and the new clips by name.
 
     All that the library has stays as it is and comes first. Equal flights share their clips. A block that is too low or
     too high in one direction gets no clip in it; `fitted_block` says why.

@@ -205,9 +205,7 @@ def _last_edge(holds: Sequence[Foothold], on: int, off: int, per_frame: float) -
     return 0.5 * sum(_gap(holds, on, off, per_frame)) + per_frame * (holds[off].start - holds[on].start)
 
 
-def _carried(
-    base: Clip, holds: Sequence[Foothold], on: int, off: int, first: float, ride: Ride
-) -> tuple[Clip, float]:
+def _carried(base: Clip, holds: Sequence[Foothold], on: int, off: int, first: float, ride: Ride) -> tuple[Clip, float]:
     """Return the clip as treads carry it, and how far from the first edge the middle of its tread would be at 0 s [m].
 
     Args:

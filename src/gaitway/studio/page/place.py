@@ -102,7 +102,7 @@ class PlaceView:
             self._draw_movers(world, [name for name in names if name.startswith("movers/")])
 
     def move(self, poses: FloatArray, now: float) -> None:
-        """Move movers to their poses (M, 3), lifts and treads to where they are, and put things back that cannot be there."""
+        """Move movers to their poses (M, 3), lifts and treads too, and put things back that cannot be there."""
         for handle, lift in zip(self._lifts, self.scene.world.lifts if self.scene is not None else (), strict=False):
             handle.position = (0.0, 0.0, float(lift.height(now)) - lift.heights[0])
         belts = self.scene.world.escalators if self.scene is not None else ()

@@ -119,7 +119,8 @@ def check_carrier(world: World, carrier: Lift | Escalator) -> None:
         if area.intersection(carrier.area).area > _SLIVER:
             name = obstacle.name or f"{obstacle.kind} {index}"
             raise WorldError(f"{who}: '{name}' is in its way; leave its area free at all heights")
-    for other in (*world.lifts, *world.escalators):
+    others: list[Lift | Escalator] = [*world.lifts, *world.escalators]
+    for other in others:
         apart = other is carrier or other.heights[0] >= carrier.heights[-1] or carrier.heights[0] >= other.heights[-1]
         if not apart and other.area.intersection(carrier.area).area > _SLIVER:
             raise WorldError(f"{who}: '{other.name}' is in its way; leave its area free at all heights")
