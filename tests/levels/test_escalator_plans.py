@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 
 import gaitway
 from gaitway.audit.auditing import audit_take
 from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import SceneError
 from gaitway.levels.links import level_library
 from gaitway.levels.riding import carried_by
 from gaitway.library.fitting.footholds import footholds
@@ -122,12 +124,18 @@ def test_an_escalator_that_leads_nowhere_is_told(planned: Planned) -> None:
     result = lost.crowd.results["ada"]
     assert result.plan is None
     assert "escalator 'way up': no floor at height 3.00 m at (17.0, 3.0), where it leads to" in result.reason
-    horse = level_library(load_cast("horse"), planned_floors(planned))
+    wrong = plan_scene(scene_of(ADA, direction="down"), upper_body=False).crowd.results["ada"]
+    assert wrong.reason.endswith("to 'gallery' (3 m): escalator 'way up' carries people the other way")
+    horse = level_library(load_cast("horse"), Floors.of(planned.scene.world))
     assert horse.troubles[0].startswith("escalator 'way up': library 'horse' has no clips that stop, stand and set off")
 
 
-def planned_floors(planned: Planned) -> Floors:
-    return Floors.of(planned.scene.world)
+def test_nobody_starts_on_an_escalator() -> None:
+    with pytest.raises(SceneError, match=r"start: \[10.9, 3\] is 0.266 m from escalators\[0\] 'way up'; write a point"):
+        scene_of({**ADA, "start": [10.9, 3, 0]})
+    crowd = scene_of({"count": 12, "start_area": [8, 1.5, 14, 4.5], "goal": [19, 3], "goal_floor": "gallery"})
+    area = crowd.world.escalators[0].area
+    assert not any(area.intersects(shapely.Point(one.start[:2])) for one in crowd.characters)
 
 
 @pytest.mark.slow

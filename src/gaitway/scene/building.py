@@ -74,7 +74,7 @@ class WorldBuilder:
     files: list[Path] = field(default_factory=list)
     """Files of meshes and terrain heights that were read, in order."""
     origins: list[SceneEntry] = field(default_factory=list)
-    """The entry of the scene file that each obstacle of the world comes from, then that of each mover."""
+    """The entry of the scene file that each obstacle of the world comes from, then that of each mover and all else that moves."""
 
     def world(self, scene: MergedScene) -> World | None:
         """Return the world, or None if there is a problem with any part of it."""
@@ -96,6 +96,13 @@ class WorldBuilder:
             made = self._made(entry, partial(self._obstacles, entry, terrain)) or []
             obstacles += made
             self.origins += [entry] * len(made)
+        escalators = []
+        for number, entry in enumerate(scene.lists["escalators"]):
+            carrier = self._made(entry, partial(_escalator, entry.value, number))
+            if carrier is not None:
+                escalators.append(carrier)
+                obstacles += carrier.panels()
+                self.origins += [entry] * len(carrier.panels())
         movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
         self.origins += scene.lists["movers"]
         doors = [self._made(entry, partial(_door, entry.value, terrain)) for entry in scene.lists["doors"]]
@@ -103,11 +110,10 @@ class WorldBuilder:
         lifts = [
             self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
-        escalators = [
-            self._made(entry, partial(_escalator, entry.value, number))
-            for number, entry in enumerate(scene.lists["escalators"])
-        ]
-        obstacles += [panel for one in escalators if one is not None for panel in one.panels()]
+        self.origins += scene.lists["lifts"]
+        if len(escalators) == len(scene.lists["escalators"]):
+            pairs = zip(scene.lists["escalators"], escalators, strict=True)
+            self.origins += [entry for entry, carrier in pairs for _ in range(carrier.tread_count)]
         areas = [self._made(entry, partial(_area, entry.value, bounds)) for entry in scene.lists["areas"]]
         if len(self.problems) > before:
             return None
@@ -121,11 +127,11 @@ class WorldBuilder:
                 (*(m for m in movers if m is not None), *(door.mover() for door in doors if door is not None)),
                 terrain, grounded,
                 tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
-                tuple(door for door in doors if door is not None), tuple(one for one in escalators if one is not None),
+                tuple(door for door in doors if door is not None), tuple(escalators),
             )  # fmt: skip
             carriers: list[Lift | Escalator] = [*world.lifts, *world.escalators]
-            for entry, carrier in zip((*scene.lists["lifts"], *scene.lists["escalators"]), carriers, strict=True):
-                self._made(entry, partial(check_carrier, world, carrier))
+            for entry, each in zip((*scene.lists["lifts"], *scene.lists["escalators"]), carriers, strict=True):
+                self._made(entry, partial(check_carrier, world, each))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None

@@ -119,7 +119,7 @@ class Escalator:
         return out
 
     def climbed(self, ahead: npt.ArrayLike) -> FloatArray:
-        """Return how much higher a tread is than where people step on, from which its middle is so far ahead (...) [m]."""
+        """Return heights over where people step on of treads whose middles are so far ahead of there (...) [m]."""
         ahead = np.asarray(ahead, dtype=np.float64)
         return self.profile(self.length - ahead) - self.rise if self.down else self.profile(ahead)
 

@@ -19,10 +19,12 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
+from gaitway.world.escalators import Escalator
 from gaitway.world.footprint import core_geometry, united
 from gaitway.world.levels.lift_sheets import LiftSheet, lift_sheets
 from gaitway.world.levels.mesh_floors import MeshFloors, mesh_floors, walkable_meshes
 from gaitway.world.levels.slopes import FloorPart, Joint, sloping
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALKABLE, WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Polygon, Ramp, Shape, Stairs, Upright
 from gaitway.world.terrain import Terrain
@@ -173,17 +175,29 @@ class Floors:
 
     def _shafts(self, floor: Floor) -> list[Obstacle]:
         """Return where lifts and escalators are on a floor, as walls of the plane: people board them at their ends."""
+        out = []
+        for carrier in self._carriers(floor):
+            size = carrier.size if isinstance(carrier, Lift) else (carrier.length, carrier.outer_width)
+            shape = Box(carrier.center, size, _TALL, carrier.yaw).placed((*floor.offset, 0.0))
+            out.append(Obstacle(shape, WALL, carrier.name))
+        return out
+
+    def _carriers(self, floor: Floor) -> list[Lift | Escalator]:
+        """Return the lifts and escalators on a floor, where nobody walks as on a floor."""
         lifts = () if floor.lift is not None else self.world.lifts
-        there = [(lift.name, lift.area, Box(lift.center, lift.size, _TALL, lift.yaw)) for lift in lifts]
-        for one in self.world.escalators:
-            if floor.height < one.heights[1] and floor.height > one.heights[0] - _ABOVE:
-                size = one.length, one.outer_width
-                there.append((one.name, one.area, Box(one.center, size, _TALL, one.yaw)))
-        return [
-            Obstacle(shape.placed((*floor.offset, 0.0)), WALL, name)
-            for name, area, shape in there
-            if area.intersection(floor.region).area > _SLIVER
-        ]
+        belts = [one for one in self.world.escalators if one.heights[0] - _ABOVE < floor.height < one.heights[1]]
+        every: list[Lift | Escalator] = [*lifts, *belts]
+        return [one for one in every if one.area.intersection(floor.region).area > _SLIVER]
+
+    def carrier(self, floor: Floor, x: float, y: float) -> str | None:
+        """Return the name of the lift or escalator on a floor that a point of the place is in; None if it is in none."""
+        point = shapely.Point(x, y)
+        return next((one.name for one in self._carriers(floor) if one.area.intersects(point)), None)
+
+    def free_region(self, floor: Floor) -> shapely.Geometry:
+        """Return where there is ground on a floor, without lifts and escalators."""
+        taken = [carrier.area for carrier in self._carriers(floor)]
+        return floor.region.difference(united(taken)) if taken else floor.region
 
     def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
