@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.core.errors import WorldError
+from gaitway.core.errors import SceneError, WorldError
 from gaitway.scene import scene_from_dict
 from gaitway.scene.writing import scene_to_yaml
 from gaitway.world.escalators import DEPTH, LEVEL, Escalator
@@ -102,6 +102,27 @@ def test_keys_tell_all_of_the_way_of_a_tread(speed: float, down: bool, start: fl
 def test_escalators_that_carry_nobody(more: dict[str, Any], problem: str) -> None:
     with pytest.raises(WorldError, match=problem):
         escalator(**more)
+
+
+WAY_UP = {"center": [8, 4], "height": 3, "name": "way up"}
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"escalators": [{**WAY_UP, "center": [2, 4]}]}, "'way up' (8.5 by 1.2 m) is not within the bounds; move it"),
+        ({"obstacles": [{"box": {"center": [8, 4], "size": [1, 1], "height": 2}, "name": "pillar"}]},
+         "escalators[0]: escalator 'way up': 'pillar' is in its way; leave its area free at all heights"),
+        ({"escalators": [WAY_UP, {**WAY_UP, "center": [8, 4.5], "name": "way down"}]},
+         "escalators[0]: escalator 'way up': 'way down' is in its way; leave its area free"),
+        ({"terrain": {"hills": {"height": 0.4, "wavelength": 9, "seed": 1}}}, "no escalators beside slopes yet"),
+    ],
+)  # fmt: skip
+def test_escalators_in_the_wrong_place(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SceneError) as told:
+        scene_from_dict({"gaitway": 1, "bounds": [0, 0, 40, 30], "escalators": [WAY_UP], **more})
+    assert problem in str(told.value)
+    assert "\n" not in str(told.value).strip()
 
 
 def test_nobody_walks_through_it_on_the_lower_floor_and_its_panels_are_in_the_way() -> None:

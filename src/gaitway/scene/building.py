@@ -74,7 +74,7 @@ class WorldBuilder:
     files: list[Path] = field(default_factory=list)
     """Files of meshes and terrain heights that were read, in order."""
     origins: list[SceneEntry] = field(default_factory=list)
-    """The entry of the scene file that each obstacle of the world comes from, then that of each mover and all else that moves."""
+    """The entry of the scene file of each obstacle of the world, then that of each mover and of all else that moves."""
 
     def world(self, scene: MergedScene) -> World | None:
         """Return the world, or None if there is a problem with any part of it."""

@@ -19,7 +19,6 @@ from gaitway.scene.fields import (
     turn_field,
     wrong,
 )
-from gaitway.world.escalators import LEAST_RISE
 
 MOST_FLOORS = 100
 """Largest number of floors of one lift."""
@@ -53,7 +52,7 @@ class EscalatorItem(SceneItem):
 
     center: Point = field("Middle of its floor plan", unit="m", example=[8, 4])
     height: float = field(
-        "Height of its upper end over its lower one", unit="m", ge=LEAST_RISE, le=HIGHEST, example=3,
+        "Height of its upper end over its lower one", unit="m", ge=1.0, le=HIGHEST, example=3,
     )  # fmt: skip
     yaw_deg: float = turn_field("Direction in which it rises")
     bottom: float = bottom_field()

@@ -190,7 +190,7 @@ class Floors:
         return [one for one in every if one.area.intersection(floor.region).area > _SLIVER]
 
     def carrier(self, floor: Floor, x: float, y: float) -> str | None:
-        """Return the name of the lift or escalator on a floor that a point of the place is in; None if it is in none."""
+        """Return the name of the lift or escalator on a floor that a point of the place is in; None for none."""
         point = shapely.Point(x, y)
         return next((one.name for one in self._carriers(floor) if one.area.intersects(point)), None)
 
