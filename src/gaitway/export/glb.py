@@ -222,8 +222,7 @@ def _tread(
     node = _thing(asset, name, surface(drawn.shape), kind_material(drawn.kind, drawn.color), "escalator")
     places = escalator.tread_places(number, times)
     asset.json["nodes"][node]["translation"] = y_up(places[0]).tolist()
-    if len(times) > 2:
-        tracks.place(node, times, places)
+    tracks.place(node, times, places)
     return node
 
 
