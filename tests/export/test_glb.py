@@ -22,6 +22,7 @@ from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World
 from gaitway.world.doors import Door
+from gaitway.world.escalators import Escalator
 from gaitway.world.lifts import Lift
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
@@ -201,6 +202,19 @@ def test_obstacles_lie_where_they_are(written: Path) -> None:
             x, y, z = values(document, blob, part["attributes"]["POSITION"]).T
             np.testing.assert_allclose(np.stack([z, x, y], axis=1), surface(obstacle.shape)[0], atol=1e-5)
             assert node["extras"] == {"kind": obstacle.kind}
+
+
+def test_treads_go_as_they_do(tmp_path: Path) -> None:
+    belt = Escalator((0.0, 0.0), 2.0, name="way up")
+    export_glb(walkers(1, 2.0), tmp_path / "a.glb", World((-9, -5, 9, 5), belt.panels(), escalators=(belt,)))
+    document, blob = read(tmp_path / "a.glb")
+    names = [node["name"] for node in document["nodes"] if "tread" in node.get("name", "")]
+    assert names == [f"way up tread {number}" for number in range(belt.tread_count)]
+    sampler, _ = tracks(document, "way up tread 5")["translation"]
+    times = values(document, blob, sampler["input"])[:, 0].astype(np.float64)
+    rises = values(document, blob, sampler["output"])[:, 1]
+    assert rises == pytest.approx(belt.tread_places(5, times)[:, 2], abs=1e-3)
+    assert np.ptp(rises) > 0.2
 
 
 def test_lifts_go_up_as_they_do(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from gaitway.scene.area_models import AreaItem, CircleItem, GroundAreaItem
 from gaitway.scene.door_model import DoorItem
 from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem, SeatItem, WaitItem
 from gaitway.scene.fields import SceneItem
-from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.lift_model import EscalatorItem, LiftItem
 from gaitway.scene.model import CameraItem, CharacterItem, LibraryItem, MixItem, SceneModel, SourceItem
 from gaitway.scene.object_models import ObjectItem
 from gaitway.scene.problem import shown
@@ -51,6 +51,7 @@ MODELS: list[type[SceneItem]] = [
         PhaseItem,
         DoorItem,
         LiftItem,
+        EscalatorItem,
         TerrainItem,
         HillsItem,
         CharacterItem,

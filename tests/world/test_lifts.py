@@ -105,6 +105,10 @@ def place(more: dict[str, Any] | None = None, **own: Any) -> dict[str, Any]:
         (place(size=[0.6, 2]), "lift 'lift' is 0.6 by 2 m; write 1 by 1 or more"),
         (place(center=[0.5, 4]), "lift 'lift' is not within the bounds"),
         (place(center=[10, 4]), "lift 'lift': 'gallery' is in its way; leave its area free at all heights"),
+        (
+            place({"characters": [{"start": [8.5, 4], "goal": [2, 2]}]}),
+            "[8.5, 4] is nearer than 0.3 m to 'lift'; write",
+        ),
         (place({"terrain": {"hills": {"height": 0.4, "wavelength": 9, "seed": 1}}}), "no lifts beside slopes yet"),
     ],
 )

@@ -45,6 +45,12 @@ class Feet:
         if not self.played.plain:  # else nothing can be found that is not in the source clips
             found = detect_contacts(self.walker.clip).contacts
             flags = flags if found is None else flags | found
+        for carrier, on in [] if self.ground is None else self.ground.carriers(self.points, self.walker.times):
+            # what rests on a tread moves with it, so it is looked for as it is seen from there
+            roots = np.array(self.walker.clip.root_positions)
+            roots[:, :2] -= carrier.carried(self.walker.times)
+            seen = detect_contacts(replace(self.walker.clip, root_positions=roots)).contacts
+            flags = flags if seen is None else np.where(on, seen, flags)
         flags[:, [name.rpartition("_")[2] not in _FOOT_PARTS for name in self.names]] = False
         if self.ground is not None:
             near = np.flatnonzero(flags)
@@ -61,7 +67,10 @@ class Feet:
         for column in np.flatnonzero(~self.rolls).tolist():
             for start, stop in stances(flags[:, column]):
                 count += 1
-                track = self.points[start:stop, column, :2]
+                track = self.points[start:stop, column]
+                track = (
+                    track[:, :2] if self.ground is None else self.ground.at_rest(track, self.walker.times[start:stop])
+                )
                 away = np.linalg.norm(track - track[0], axis=-1)
                 frame = int(np.argmax(away))
                 if worst is None or away[frame] > self.bars.skate or away[frame] > worst.value:

@@ -13,13 +13,16 @@ from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import stack_of
 from gaitway.audit.sources import Played, Source
-from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
+from gaitway.world.escalators import Escalator
 from gaitway.world.world import World
 
 _EDGE = 0.04
 """Distance by which a foot may stand over an edge [m]."""
 
 
+_CARRIED = 0.1
+"""Greatest height over a tread of a point that it carries [m]."""
 _FAITHFUL = 0.002
 """Depth by which a part may lie lower than in the source clip [m], since frames lie between the clip's."""
 
@@ -49,7 +52,29 @@ class AuditGround:
             other = points[:, 2] - lift.height(times)
             nearer = lift.inside(points[:, :2], _EDGE) & (np.abs(other) < np.abs(gap))
             gap = np.where(nearer, other, gap)
+        for one in self.world.escalators:
+            other = points[:, 2] - one.height(points[:, :2], times, points[:, 2], _EDGE)
+            nearer = one.inside(points[:, :2], _EDGE) & (np.abs(other) < np.abs(gap))
+            gap = np.where(nearer, other, gap)
         return gap
+
+    def carriers(self, points: FloatArray, times: FloatArray) -> list[tuple[Escalator, BoolArray]]:
+        """Return the escalators that carry some of points (F, ..., 3) at times (F,) [s], and which; (F, ...)."""
+        when = times.reshape(-1, *[1] * (points.ndim - 2))
+        out = []
+        for one in self.world.escalators:
+            over = points[..., 2] - one.height(points[..., :2], when, points[..., 2], _EDGE)
+            on = one.inside(points[..., :2], _EDGE) & (np.abs(over) < _CARRIED)
+            if on.any():
+                out.append((one, on))
+        return out
+
+    def at_rest(self, track: FloatArray, times: FloatArray) -> FloatArray:
+        """Return the track of a point that rests (F, 3), as seen from what carries it at times (F,) [s]; (F, 2)."""
+        for one, on in self.carriers(track, times):
+            if on.all():
+                return np.asarray(track[:, :2] - one.carried(times))
+        return track[:, :2]
 
 
 def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:

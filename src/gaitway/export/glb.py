@@ -25,6 +25,7 @@ from gaitway.render.bodies.hands import with_fingers
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.take.things import ThingTrack, thing_poses, things_of
+from gaitway.world.escalators import Escalator
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
@@ -207,8 +208,22 @@ def _add_world(asset: Asset, tracks: Tracks, world: World, whole: tuple[float, f
     names = different(lift.name for lift in world.lifts)
     for name, lift in zip(names, world.lifts, strict=True):
         children.append(_lift(asset, tracks, name, lift, whole))
+    for name, one in zip(different(one.name for one in world.escalators), world.escalators, strict=True):
+        children += [_tread(asset, tracks, f"{name} tread {n}", one, n, whole) for n in range(one.tread_count)]
     asset.json["nodes"][root]["children"] = children
     return root
+
+
+def _tread(
+    asset: Asset, tracks: Tracks, name: str, escalator: Escalator, number: int, whole: tuple[float, float]
+) -> int:
+    """Add a tread that goes from one end of its escalator to the other, for ever."""
+    drawn, times = escalator.tread(number), escalator.tread_moments(number, *whole)
+    node = _thing(asset, name, surface(drawn.shape), kind_material(drawn.kind, drawn.color), "escalator")
+    places = escalator.tread_places(number, times)
+    asset.json["nodes"][node]["translation"] = y_up(places[0]).tolist()
+    tracks.place(node, times, places)
+    return node
 
 
 def _lift(asset: Asset, tracks: Tracks, name: str, lift: Lift, whole: tuple[float, float]) -> int:

@@ -19,6 +19,7 @@ from gaitway.export.characters import character_motion, frame_spans
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
 from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
+from gaitway.world.escalators import Escalator
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
@@ -140,6 +141,9 @@ def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code
         _add_mover(looks, f"{path}/Movers/{name}", mover, fps, first_code)
     for name, lift in zip(usd_parts.identifiers(f"{lift.name}_lift" for lift in world.lifts), world.lifts, strict=True):
         _add_lift(looks, f"{path}/Movers/{name}", lift, fps)
+    for name, one in zip(usd_parts.identifiers(one.name for one in world.escalators), world.escalators, strict=True):
+        for number in range(one.tread_count):
+            _add_tread(looks, f"{path}/Movers/{name}_tread_{number}", one, number, fps)
 
 
 class _Looks:
@@ -150,6 +154,8 @@ class _Looks:
         wanted = [ground_material()]
         wanted += [kind_material(o.kind, o.color) for o in world.obstacles]
         wanted += [kind_material("platform", lift.color) for lift in world.lifts]
+        treads = [one.tread(number) for one in world.escalators for number in range(one.tread_count)]
+        wanted += [kind_material(tread.kind, tread.color) for tread in treads]
         wanted += [kind_material(phase.kind, m.color) for m in world.movers for phase in m.phases]
         different = {look.name: look for look in wanted}
         made = usd_parts.add_materials(stage, scope, list(different.values()))
@@ -190,6 +196,16 @@ def _add_lift(looks: _Looks, path: str, lift: Lift, fps: float) -> None:
     move, begin = UsdGeom.Xformable(prim).AddTranslateOp(), float(lift.height(0.0))
     for time in lift.moments(0.0, _LIFTED, _RIDE_S).tolist():
         move.Set(Gf.Vec3d(0.0, 0.0, float(lift.height(time)) - begin), time * fps)
+
+
+def _add_tread(looks: _Looks, path: str, escalator: Escalator, number: int, fps: float) -> None:
+    """Add a tread that goes from one end of its escalator to the other, for `_LIFTED` seconds."""
+    drawn, times = escalator.tread(number), escalator.tread_moments(number, 0.0, _LIFTED)
+    prim = looks.add_thing(path, surface(drawn.shape), kind_material(drawn.kind, drawn.color))
+    prim.SetCustomDataByKey("gaitway:kind", "escalator")
+    move = UsdGeom.Xformable(prim).AddTranslateOp()
+    for time, place in zip(times.tolist(), escalator.tread_places(number, times).tolist(), strict=True):
+        move.Set(Gf.Vec3d(*place), time * fps)
 
 
 def _show_between(prim: Usd.Prim, begin: float, end: float, first_code: float) -> None:

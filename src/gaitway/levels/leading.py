@@ -15,6 +15,7 @@ import numpy as np
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.levels.links import Link
+from gaitway.levels.riding import carried_by
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
@@ -48,6 +49,8 @@ class LinkedPlan:
     """The plan with the step of the link, from which its end pose is the exit of the link."""
     first: int
     """Number of the first bent step."""
+    link: Link
+    """The link as it lay at that time."""
 
 
 def over_link(
@@ -66,6 +69,7 @@ def over_link(
     Returns:
         The longer plan; or why the link cannot be met.
     """
+    link = link.at(plan.end_time)
     found = _least_bend(prepared, footworks, plan, link)
     if found is None:
         return f"no steps lead onto '{link.name}' without a stumble"
@@ -75,7 +79,7 @@ def over_link(
     sources = [*(prepared.library.clips[s.clip] for s in steps[:-1]), approach]
     names = [f"{s.clip}~{name}-{first + k}" for k, s in enumerate(steps)]
     clips = bent_clips(sources, bend, names)
-    clips[-1] = _goes_on(clips[-1], link.played.clip, len(approach) - 1)
+    clips[-1] = carried_by(link, _goes_on(clips[-1], link.played.clip, len(approach) - 1))
     made, frame = [], 0
     for old, clip, source in zip(steps, clips, sources, strict=True):
         made.append(replace(old, clip=clip.name, pose=pose_of(bend.path[frame])))
@@ -90,7 +94,7 @@ def over_link(
         (*plan.steps[:first], *made), link.exit, plan.end_time + clips[-1].duration,
         plan.cost + float(prepared.actions.costs[prepared.table.clips.index(link.behavior)]), {**plan.own, **own},
     )  # fmt: skip
-    return LinkedPlan(longer, first)
+    return LinkedPlan(longer, first, link)
 
 
 def touched(prepared: PreparedLibrary, linked: LinkedPlan, edge: str | None = None) -> str | None:

@@ -1,4 +1,4 @@
-"""Links: the stairs, ramps and blocks by which people get from one floor to another, for the clips of one library.
+"""Links: what leads people from one floor to another, such as stairs and escalators, for the clips of one library.
 
 A link is a clip that fits one flight exactly (`gaitway.library.fitting`), laid in one lane of it in one
 direction. It begins on one floor and ends on the other. On stairs it begins some steps before the first riser. People
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,10 +23,12 @@ from gaitway.library.fitting.blocks import Block, block_heights
 from gaitway.library.fitting.extending import fitted_library
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.library.fitting.flights import DIRECTIONS, Flight
+from gaitway.library.fitting.rides import Ride, ride_clips
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bent_steps import pose_of
 from gaitway.space.plan import Pose
 from gaitway.space.slopes import steepest_for
+from gaitway.world.escalators import DEPTH, Escalator
 from gaitway.world.footprint import core_geometry
 from gaitway.world.levels.floors import Floor, Floors
 from gaitway.world.levels.lift_sheets import LEAST_DWELL, LiftSheet, lift_troubles
@@ -79,6 +81,10 @@ class Link:
     """Pose in which its clip ends, in the plane, on the other floor."""
     ride: LiftRide | None = None
     """What is known of a ride in a lift; None for all other links."""
+    belt: Escalator | None = None
+    """The escalator that carries those on it; None for all other links."""
+    shift: float = 0.0
+    """How far ahead of where its clip was made for it lies, see `at` [m]."""
 
     @property
     def played(self) -> FittedClip:
@@ -92,6 +98,21 @@ class Link:
         if self.ride is not None:
             return self.ride.seconds
         return 0.0 if self.fitted is None else self.fitted.clip.duration
+
+    def at(self, time: float) -> Link:
+        """Return the link as it lies for somebody whose clip begins at a time [s].
+
+        On an escalator it is moved by up to half a tread ahead or back, so that its stand is in the middle of a tread.
+        """
+        if self.belt is None:
+            return self
+        # where a tread has its middle at that time, seen from the edge at which people step on
+        middle = 0.5 * DEPTH + self.belt.speed * time
+        if self.belt.down:
+            middle = self.belt.length - 0.5 * DEPTH + self.belt.speed * time
+        shift = float((middle - self.played.tread + 0.5 * DEPTH) % DEPTH) - 0.5 * DEPTH
+        entry, last = (pose_of(planar.compose(pose, (shift, 0.0, 0.0))) for pose in (self.entry, self.exit))
+        return replace(self, entry=entry, exit=last, shift=shift)
 
     @property
     def across(self) -> tuple[float, float]:
@@ -151,13 +172,20 @@ def level_library(library: Library, floors: Floors) -> LevelLibrary:
     troubles += lift_troubles(floors.world, floors.lifts)
     sides = list(_block_sides(floors))
     blocks = [Block(side.obstacle.kind, side.height) for side in sides]
+    rides, unable = _rides(library, floors)
+    troubles += unable
     try:
-        extended, clips = fitted_library(library, [flight for *_, flight in flights], blocks)
+        extended, clips = fitted_library(library, [flight for *_, flight in flights], blocks, rides)
     except LibraryError as problem:
         return LevelLibrary(library, tuple(links), (*troubles, str(problem)))
     for name, obstacle, stairs, flight in flights:
         own = {direction: clips[f"stairs_{direction}_{flight.label}"] for direction in DIRECTIONS}
         found, trouble = _flight_links(floors, name, obstacle, stairs, own)
+        links += found
+        troubles += [trouble] if trouble else []
+    for belt in floors.world.escalators if rides else ():
+        ride = Ride.of(belt)
+        found, trouble = _belt_links(floors, belt, clips[f"{ride.kind}_{ride.label}"])
         links += found
         troubles += [trouble] if trouble else []
     links += [link for side in sides for link in _side_links(floors, side, clips)]
@@ -421,6 +449,46 @@ def _flight_links(
     return links, "" if links else f"stairs '{name}': {reasons[0]}"
 
 
+def _rides(library: Library, floors: Floors) -> tuple[list[Ride], list[str]]:
+    """Return the rides on the escalators of a place, and why a library has none."""
+    rides = [Ride.of(belt) for belt in floors.world.escalators]
+    try:
+        if rides:
+            ride_clips(library)
+    except LibraryError as problem:
+        return [], [f"escalator '{belt.name}': {problem}" for belt in floors.world.escalators]
+    return rides, []
+
+
+def _belt_links(floors: Floors, belt: Escalator, fitted: FittedClip) -> tuple[list[Link], str]:
+    """Return the links of an escalator in all its lanes, and why there are none."""
+    reasons, links = [], []
+    ends = belt.heights[::-1] if belt.down else belt.heights
+    room = 0.5 * belt.width - _BODY
+    for aside in (-0.5 * _LANE, 0.5 * _LANE) if 2.0 * room >= _LANE - 1e-9 else (0.0,):
+        start = (-0.5 * belt.length - fitted.edge, aside, 0.0)
+        entry = pose_of(planar.compose((*belt.center, belt.heading), start))
+        last = pose_of(planar.compose(entry, (_length(fitted), 0.0, 0.0)))
+        source, target = (_floor(floors, pose, z) for pose, z in zip((entry, last), ends, strict=True))
+        if source is None or target is None:
+            pose, z = (entry, ends[0]) if source is None else (last, ends[1])
+            reasons.append(f"no floor at height {z:.2f} m at ({pose[0]:.1f}, {pose[1]:.1f}), where it leads to")
+            continue
+        cuts = np.linspace(0.0, belt.length, 1 + math.ceil(belt.length / DEPTH))
+        over = belt.bottom + np.asarray(belt.profile(belt.length - cuts if belt.down else cuts))
+        parts = [(0.0, fitted.edge, ends[0]), (fitted.last_edge, _length(fitted), ends[1])]
+        parts += [
+            (fitted.edge + a, fitted.edge + b, float(min(low, high)))
+            for (a, b), (low, high) in zip(pairwise(cuts.tolist()), pairwise(over.tolist()), strict=True)
+        ]
+        blocker = _blocker(floors, None, entry, parts)
+        if blocker is not None:
+            reasons.append(f"'{blocker}' is in the way on it")
+            continue
+        links.append(replace(_link(belt.name, fitted, source, target, entry, last), belt=belt))
+    return links, "" if links else f"escalator '{belt.name}': {reasons[0]}"
+
+
 def lanes(width: float) -> list[float]:
     """Return how far to the left of the middle of a flight, as one goes, the lanes of one direction are [m]."""
     room = 0.5 * width - _BODY
@@ -465,12 +533,14 @@ def _length(fitted: FittedClip) -> float:
     return float(fitted.clip.root_positions[-1, 0] - fitted.clip.root_positions[0, 0])
 
 
-def _blocker(floors: Floors, own: Obstacle, entry: Pose, parts: Sequence[tuple[float, float, float]]) -> str | None:
+def _blocker(
+    floors: Floors, own: Obstacle | None, entry: Pose, parts: Sequence[tuple[float, float, float]]
+) -> str | None:
     """Return what is in the way of a body on a link.
 
     Args:
         floors: floors of the place.
-        own: the thing that is climbed.
+        own: the thing that is climbed; None for an escalator, whose panels count too.
         entry: pose in which the link begins, in the place.
         parts: parts of its way: from where to where ahead of the entry, and the height of the ground there [m].
     """

@@ -324,7 +324,9 @@ def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known
         return f"{ways}: {_lacking_on_mesh(floors, at, to, known)}"
     if here is there:
         return f"no way leads there on '{here.name}' ({here.height:g} m)"
-    what = known.troubles[0] if known.troubles else "no stairs lead there"
+    back = next((k.name for k in known.links if k.belt and k.source is there and k.target is here), None)
+    what = "no stairs lead there" if back is None else f"escalator '{back}' carries people the other way"
+    what = known.troubles[0] if known.troubles else what
     return f"no path from '{here.name}' ({here.height:g} m) to '{there.name}' ({there.height:g} m): {what}"
 
 

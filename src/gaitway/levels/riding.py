@@ -1,4 +1,4 @@
-"""Rides in lifts: people who stand until a lift has come, and who go up and down with its platform."""
+"""Rides: people who stand until a lift has come and go up and down with it, or whom an escalator carries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.levels.links import LiftRide
+from gaitway.levels.links import LiftRide, Link
 from gaitway.motion.clip import Clip
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import OwnStep, Plan, PlanStep
@@ -90,6 +90,20 @@ def ridden_clip(source: Clip, ride: LiftRide, start: float, rounds: int, speed: 
     roots[:, 2] += tops - tops[0]
     contacts = None if source.contacts is None else source.contacts[frames]
     return replace(source, name=name, root_positions=roots, rotations=source.rotations[frames], contacts=contacts)
+
+
+def carried_by(link: Link, clip: Clip) -> Clip:
+    """Return the clip of a link as high at each moment as the tread is that carries it, wherever that is.
+
+    The clip was made for one place of the tread on its escalator. All of the body rides on one tread where that is not
+    level with a floor, so that it goes up and down as a whole.
+    """
+    if link.belt is None:
+        return clip
+    tread = link.played.tread + link.belt.speed * np.arange(len(clip)) / clip.fps
+    roots = np.array(clip.root_positions)
+    roots[:, 2] += link.belt.climbed(tread + link.shift) - link.belt.climbed(tread)
+    return replace(clip, root_positions=roots)
 
 
 def rise_of(plan: Plan, step: PlanStep) -> float:

@@ -126,7 +126,7 @@ def plans_to_take(
     ]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
     take = assemble(tracks, fps, told)
-    if rhythm is not None and not world.movers and not world.lifts:
+    if rhythm is not None and not world.movers and not world.lifts and not world.escalators:
         take = with_own_rhythms(take, seed=rhythm, who=alive)
     spans = {performer.name: performer.ground for performer in performers if performer.ground}
     return follow_ground(mend_joins(take), world, spans)

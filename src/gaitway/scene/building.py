@@ -17,7 +17,7 @@ from gaitway.core.errors import FormatError, GaitwayError, WorldError
 from gaitway.scene.area_models import GroundAreaItem
 from gaitway.scene.door_model import DoorItem
 from gaitway.scene.fields import LARGEST_AREA
-from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.lift_model import EscalatorItem, LiftItem
 from gaitway.scene.placing.placement import area_geometry
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
@@ -49,9 +49,10 @@ from gaitway.world import (
 )
 from gaitway.world.areas import SIDES, Area
 from gaitway.world.doors import Door
+from gaitway.world.escalators import Escalator
 from gaitway.world.grid import Bounds
 from gaitway.world.levels.floors import Floors, extremes, has_levels
-from gaitway.world.levels.lift_sheets import check_lift
+from gaitway.world.levels.lift_sheets import check_carrier
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import MAX_KEYS, WALKABLE
@@ -73,7 +74,7 @@ class WorldBuilder:
     files: list[Path] = field(default_factory=list)
     """Files of meshes and terrain heights that were read, in order."""
     origins: list[SceneEntry] = field(default_factory=list)
-    """The entry of the scene file that each obstacle of the world comes from, then that of each mover."""
+    """The entry of the scene file of each obstacle of the world, then that of each mover and of all else that moves."""
 
     def world(self, scene: MergedScene) -> World | None:
         """Return the world, or None if there is a problem with any part of it."""
@@ -95,6 +96,13 @@ class WorldBuilder:
             made = self._made(entry, partial(self._obstacles, entry, terrain)) or []
             obstacles += made
             self.origins += [entry] * len(made)
+        escalators = []
+        for number, entry in enumerate(scene.lists["escalators"]):
+            carrier = self._made(entry, partial(_escalator, entry.value, number))
+            if carrier is not None:
+                escalators.append(carrier)
+                obstacles += carrier.panels()
+                self.origins += [entry] * len(carrier.panels())
         movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
         self.origins += scene.lists["movers"]
         doors = [self._made(entry, partial(_door, entry.value, terrain)) for entry in scene.lists["doors"]]
@@ -102,6 +110,10 @@ class WorldBuilder:
         lifts = [
             self._made(entry, partial(_lift, entry.value, number)) for number, entry in enumerate(scene.lists["lifts"])
         ]
+        self.origins += scene.lists["lifts"]
+        if len(escalators) == len(scene.lists["escalators"]):
+            pairs = zip(scene.lists["escalators"], escalators, strict=True)
+            self.origins += [entry for entry, carrier in pairs for _ in range(carrier.tread_count)]
         areas = [self._made(entry, partial(_area, entry.value, bounds)) for entry in scene.lists["areas"]]
         if len(self.problems) > before:
             return None
@@ -115,10 +127,11 @@ class WorldBuilder:
                 (*(m for m in movers if m is not None), *(door.mover() for door in doors if door is not None)),
                 terrain, grounded,
                 tuple(lift for lift in lifts if lift is not None), tuple(area for area in areas if area is not None),
-                tuple(door for door in doors if door is not None),
+                tuple(door for door in doors if door is not None), tuple(escalators),
             )  # fmt: skip
-            for entry, lift in zip(scene.lists["lifts"], world.lifts, strict=True):
-                self._made(entry, partial(check_lift, world, lift))
+            carriers: list[Lift | Escalator] = [*world.lifts, *world.escalators]
+            for entry, each in zip((*scene.lists["lifts"], *scene.lists["escalators"]), carriers, strict=True):
+                self._made(entry, partial(check_carrier, world, each))
         except GaitwayError as problem:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
@@ -255,6 +268,14 @@ def _lift(item: LiftItem, number: int) -> Lift:
     return Lift(
         (x, y), (length, width), item.floors, math.radians(item.yaw_deg), item.speed, item.dwell, item.start,
         item.name or f"lift {number}", item.color,
+    )  # fmt: skip
+
+
+def _escalator(item: EscalatorItem, number: int) -> Escalator:
+    x, y = item.center
+    return Escalator(
+        (x, y), item.height, item.width, math.radians(item.yaw_deg), item.bottom, item.direction == "down", item.speed,
+        math.radians(item.slope_deg), item.name or f"escalator {number}", item.color,
     )  # fmt: skip
 
 

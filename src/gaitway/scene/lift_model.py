@@ -1,12 +1,24 @@
-"""The model of a lift in a scene file."""
+"""The models of lifts and escalators in a scene file."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gaitway.scene.fields import HIGHEST, LATEST, Color, Extent, Name, Point, SceneItem, field, turn_field, wrong
+from gaitway.scene.fields import (
+    HIGHEST,
+    LATEST,
+    Color,
+    Extent,
+    Name,
+    Point,
+    SceneItem,
+    bottom_field,
+    field,
+    turn_field,
+    wrong,
+)
 
 MOST_FLOORS = 100
 """Largest number of floors of one lift."""
@@ -33,3 +45,20 @@ class LiftItem(SceneItem):
         if any(b <= a for a, b in zip(self.floors, self.floors[1:], strict=False)):
             raise wrong(f"has floors {list(self.floors)}", "heights from low to high, such as floors: [0, 3]")
         return self
+
+
+class EscalatorItem(SceneItem):
+    """A strip of treads that carries people from one floor up or down to another."""
+
+    center: Point = field("Middle of its floor plan", unit="m", example=[8, 4])
+    height: float = field(
+        "Height of its upper end over its lower one", unit="m", ge=1.0, le=HIGHEST, example=3,
+    )  # fmt: skip
+    yaw_deg: float = turn_field("Direction in which it rises")
+    bottom: float = bottom_field()
+    direction: Literal["up", "down"] = field("Whether it carries people up or down", "up")
+    width: float = field("Width of its treads; 1.4 m or more has room for two lanes", 1.0, unit="m", ge=0.8, le=2.0)
+    speed: float = field("Speed of its treads along the floor plan", 0.5, unit="m/s", ge=0.2, le=0.75)
+    slope_deg: float = field("How steep it is between its level ends", 30.0, unit="degrees", ge=10.0, le=35.0)
+    name: Name | None = field("Its name", None)
+    color: Color | None = field("Colour of its panels in pictures", None, example="#8090a0")

@@ -28,7 +28,7 @@ from gaitway.scene.fields import (
     pose_schema,
     wrong,
 )
-from gaitway.scene.lift_model import LiftItem
+from gaitway.scene.lift_model import EscalatorItem, LiftItem
 from gaitway.scene.object_models import ObjectItem
 from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
 
@@ -324,6 +324,7 @@ class SceneModel(SceneItem):
     movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
     doors: tuple[DoorItem, ...] = items("Doors that rules open and close, see [doors](errands.md#doors)")
     lifts: tuple[LiftItem, ...] = items("Platforms that go up and down between floors, see [lifts](levels.md#lifts)")
+    escalators: tuple[EscalatorItem, ...] = items("Strips that carry people, see [escalators](levels.md#escalators)")
     terrain: TerrainItem | None = field("Ground that is not level", None)
     areas: tuple[GroundAreaItem, ...] = items("Ground that people avoid or like, and rules of how they walk there")
     characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")

@@ -33,7 +33,9 @@ from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
 """Keys whose values are file names."""
-_WORLD_KEYS = frozenset({"bounds", "obstacles", "specials", "movers", "doors", "lifts", "terrain", "areas"})
+_WORLD_KEYS = frozenset(
+    {"bounds", "obstacles", "specials", "movers", "doors", "lifts", "escalators", "terrain", "areas"}
+)
 """Keys of a scene file that make its world."""
 _UNPLANNED = ("title", "description", "camera")
 """Keys that no plan depends on."""
@@ -289,6 +291,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path], keys: Collection[str] 
         "rules",
         "doors",
         "lifts",
+        "escalators",
         "areas",
         "objects",
     ):  # scenes without these keep the hashes that they had before there were any

@@ -26,7 +26,7 @@ def warnings(world: World, origins: Sequence[SceneEntry], groups: Sequence[Chara
 
     Args:
         world: The built world.
-        origins: The entry that each of its obstacles comes from, then that of each mover.
+        origins: The entry that each of its obstacles comes from, then that of each mover and all else that moves.
         groups: The entries of `characters`.
     """
     x0, y0, x1, y1 = world.bounds
@@ -36,7 +36,7 @@ def warnings(world: World, origins: Sequence[SceneEntry], groups: Sequence[Chara
         if (a1 < x0 or b1 < y0 or a0 > x1 or b0 > y1) and id(origin) not in said:
             said.add(id(origin))
             yield origin.problem(text=f"lies outside bounds {shown(world.bounds)}", warning=True)
-    for mover, origin in zip(world.movers, origins[len(world.obstacles) :], strict=True):
+    for mover, origin in zip(world.movers, origins[len(world.obstacles) :], strict=False):
         time = _leaves(mover, world)
         if time is not None:
             text = f"leaves bounds {shown(world.bounds)} at {time:g} s"
@@ -81,7 +81,7 @@ def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Seq
 
     Args:
         world: The built world.
-        origins: The entry that each of its obstacles comes from, then that of each mover.
+        origins: The entry that each of its obstacles comes from, then that of each mover and all else that moves.
         libraries: References to the libraries of all characters.
     """
     floors = {*LEVEL_KINDS, "stairs", "box", "climb"} if has_levels(world) else set[str]()
@@ -101,6 +101,6 @@ def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Seq
 def _things(world: World, origins: Sequence[SceneEntry]) -> Iterator[tuple[Obstacle, SceneEntry]]:
     """Yield all obstacles, and movers in each of their phases, with the entry that each comes from."""
     yield from zip(world.obstacles, origins, strict=False)
-    for mover, origin in zip(world.movers, origins[len(world.obstacles) :], strict=True):
+    for mover, origin in zip(world.movers, origins[len(world.obstacles) :], strict=False):
         for phase in mover.phases:
             yield mover.at(max(phase.start, float(mover.times[0]))), origin

@@ -13,6 +13,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.areas import Area
 from gaitway.world.doors import Door
+from gaitway.world.escalators import Escalator
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
@@ -40,6 +41,8 @@ class World:
     """Ground that people avoid or like, and rules of how they walk there."""
     doors: tuple[Door, ...] = ()
     """Doors; the leaf of each is among the movers, by its name."""
+    escalators: tuple[Escalator, ...] = ()
+    """Escalators; their panels are the last of the obstacles."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -55,11 +58,13 @@ class World:
         object.__setattr__(self, "lifts", tuple(self.lifts))
         object.__setattr__(self, "areas", tuple(self.areas))
         object.__setattr__(self, "doors", tuple(self.doors))
+        object.__setattr__(self, "escalators", tuple(self.escalators))
 
     def at(self, time: float) -> Snapshot:
         """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
-        moved = (*(mover.at(time) for mover in self.movers), *(lift.at(time) for lift in self.lifts))
-        return Snapshot(self, float(time), moved)
+        treads = [tread for one in self.escalators for tread in one.at(time)]
+        moved = [*(mover.at(time) for mover in self.movers), *(lift.at(time) for lift in self.lifts), *treads]
+        return Snapshot(self, float(time), tuple(moved))
 
     def ground(self, points: npt.ArrayLike) -> FloatArray:
         """Return the height of the terrain [m] (...) at points (..., 2), without obstacles."""
@@ -73,10 +78,15 @@ class World:
 
         That is the terrain or, exactly, the upper side of a standable obstacle that does not move. A point on an edge
         is on top. If heights (...) are given, the ground nearest to them counts instead of the highest, and lifts
-        count too: where they are at times (...) [s], or where they stand if no times are given.
+        count too: where they are at times (...) [s], or where they stand if no times are given. So do the treads of
+        escalators, if times are given.
         """
         found = _standing_height(self, self.obstacles, points, near)
-        return found if near is None or not self.lifts else _on_lifts(self.lifts, found, points, near, times)
+        if near is not None and self.lifts:
+            found = _on_lifts(self.lifts, found, points, near, times)
+        if near is not None and times is not None and self.escalators:
+            found = _on_treads(self.escalators, found, points, near, times)
+        return found
 
     def with_obstacle(self, obstacle: Obstacle) -> World:
         """Return a world with one more obstacle at the end; all else is shared."""
@@ -105,7 +115,8 @@ class Snapshot:
     time: float
     """Time [s]."""
     moved: tuple[Obstacle, ...]
-    """The movers at this time as obstacles, in their order; then the platforms of lifts."""
+    """The movers at this time as obstacles, in their order; then the platforms of lifts and the treads of
+    escalators."""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -127,6 +138,18 @@ def _on_lifts(
         for level in lift.heights if times is None else (lift.height(times),):
             nearer = here & (np.abs(level - wanted) < np.abs(out - wanted))
             out = np.where(nearer, level, out)
+    return out
+
+
+def _on_treads(
+    escalators: Iterable[Escalator], found: FloatArray, points: npt.ArrayLike, near: npt.ArrayLike, times: npt.ArrayLike
+) -> FloatArray:
+    """Return heights of the ground (...), or of a tread at points (..., 2) that is nearer to heights (...) [m]."""
+    wanted, out = np.asarray(near, dtype=np.float64), np.array(found)
+    for one in escalators:
+        level = one.height(points, times, wanted)
+        nearer = one.inside(points) & (np.abs(level - wanted) < np.abs(out - wanted))
+        out = np.where(nearer, level, out)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Libraries extended by clips that fit the flights of stairs and the blocks of one place."""
+"""Libraries extended by clips that fit the flights of stairs, the blocks and the escalators of one place."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.library.fitting.blocks import Block, block_heights, fitted_block
 from gaitway.library.fitting.fitted_clip import FittedClip
 from gaitway.library.fitting.flights import DIRECTIONS, Flight, fitted_flight
+from gaitway.library.fitting.rides import Ride, fitted_ride, ride_clips
 from gaitway.library.storage import pack_library, unpack_library
 
-_FACTS = ("start", "end", "kind", "edge", "last_edge", "rise", "lift_s", "land_s", "pass_time")
+_FACTS = ("start", "end", "kind", "edge", "last_edge", "rise", "lift_s", "land_s", "pass_time", "tread")
 """What a fitted clip knows besides its clip."""
 
 
 def fitted_library(
-    library: Library, flights: Collection[Flight] = (), blocks: Collection[Block] = ()
+    library: Library, flights: Collection[Flight] = (), blocks: Collection[Block] = (), rides: Collection[Ride] = ()
 ) -> tuple[Library, dict[str, FittedClip]]:
-    """Return a library with one more behaviour for each flight, block and direction, and the new clips by name.
+    """Return a library with one more behaviour for each flight, block, direction and ride, and the new clips by name.
 
     All that the library has stays as it is and comes first. Equal flights share their clips. A block that is too low or
     too high in one direction gets no clip in it; `fitted_block` says why.
@@ -29,6 +30,7 @@ def fitted_library(
         library: library with the clips that are fitted.
         flights: flights of stairs of a place.
         blocks: blocks of a place.
+        rides: escalators of a place.
 
     Raises:
         LibraryError: if the library lacks the clips, or has a behaviour or clip of such a name already.
@@ -36,13 +38,17 @@ def fitted_library(
     stairs = [(flight, direction) for flight in dict.fromkeys(flights) for direction in DIRECTIONS]
     climbs = [(block, way) for block in dict.fromkeys(blocks) for way in DIRECTIONS if _fits(library, block, way)]
     used = {name: library.clips[name] for b in library.graph.behaviors if b.obstacle is not None for name in b.clips}
+    own = list(dict.fromkeys(rides))
+    if own:
+        used |= {name: library.clips[name] for behavior in ride_clips(library).used() for name in behavior.clips}
     fitted = cached(
         "fitted_clips",
         [__name__],
-        [used, [b for b in library.graph.behaviors if b.obstacle is not None], stairs, climbs],
+        [used, [b for b in library.graph.behaviors if b.obstacle is not None], stairs, climbs, *([own] if own else [])],
         lambda: (
             *(fitted_flight(library, flight, direction) for flight, direction in stairs),
             *(fitted_block(library, block.kind, block.height, direction) for block, direction in climbs),
+            *(fitted_ride(library, ride) for ride in own),
         ),
         lambda made: _pack(library, made),
         lambda packed: _unpack(library, packed),

@@ -17,7 +17,7 @@ class FittedClip:
     end: str
     """States that it begins and ends in."""
     kind: str
-    """Kind of obstacle that it passes, such as "stairs_up" or "box"."""
+    """Kind of obstacle that it passes, such as "stairs_up", "box" or "escalator_up"."""
     edge: float
     """Distance of the first edge (riser, or face of a block) ahead of the start [m]."""
     last_edge: float
@@ -31,6 +31,9 @@ class FittedClip:
     """Time from which both feet are on the ground beyond the last edge [s]. From then on all that happens is level."""
     pass_time: float
     """Time at which the root is half way between the first edge and the last [s]."""
+    tread: float = 0.0
+    """How far ahead of the first edge the middle of its tread would be at the start [m]: from then on it moves at the
+    speed of the escalator. 0 for all that stands still."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ goes where the feet go, and the legs are led to the feet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -122,7 +122,21 @@ def moved_to(
     knots, at = np.unique([hold.middle for hold in holds], return_index=True)
     knots, led = (knots, moves[at]) if body is None else body
     shift = scipy.interpolate.PchipInterpolator(knots, led, axis=0)(np.clip(frames, knots[0], knots[-1]))
-    plans = {side: _plan(clip, side, holds, moves, ground) for side in LEGS}
+    return led_to(clip, {side: _plan(clip, side, holds, moves, ground) for side in LEGS}, shift)
+
+
+def led_to(clip: Clip, plans: Mapping[str, FootPlan], shift: FloatArray) -> Clip:
+    """Return the clip with its feet led to other places.
+
+    Args:
+        clip: the motion; F frames.
+        plans: targets of both feet, by side.
+        shift: how far the root is moved [m]; (F, 3). It comes down where a leg is too short.
+
+    Returns:
+        A clip with the same frames and contacts. Frames in which nothing moves, or all by the same, keep their pose.
+    """
+    frames = np.arange(float(len(clip)))
     shifted = replace(clip, root_positions=clip.root_positions + shift)
     asked = {side: replace(plan, planted=np.ones(len(clip), bool)) for side, plan in plans.items()}
     drop = root_drop(shifted, asked, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S)

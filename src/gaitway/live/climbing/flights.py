@@ -184,7 +184,7 @@ def make_flight(prepared: PreparedLibrary, link: Link, order: FlightOrder, radiu
             )
         )
         last = own.clip
-    return LiveFlight(order, link, linked.first, steps, tuple(parts))
+    return LiveFlight(order, linked.link, linked.first, steps, tuple(parts))
 
 
 def _disc_group(swept: Swept, group: int, back: FloatArray, clip: Clip, frames: IntArray, radius: float) -> FloatArray:

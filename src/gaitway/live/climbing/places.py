@@ -13,7 +13,7 @@ from gaitway.core.errors import LiveError, WorldError
 from gaitway.space.plan import Plan, Pose
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
 from gaitway.world.obstacle import WALKABLE
-from gaitway.world.shapes import Ramp, Shape, Stairs
+from gaitway.world.shapes import Shape, Stairs
 from gaitway.world.world import World
 
 
@@ -49,9 +49,10 @@ class CrowdFloors:
         return self._latest.plane
 
     def _same(self, other: Floors) -> bool:
-        """Return whether another place has the same floors and stairs."""
+        """Return whether another place has the same floors, stairs and escalators."""
         own, theirs = self.floors.floors, other.floors
-        if len(own) != len(theirs) or _stairs(self.floors.world) != _stairs(other.world):
+        before, now = self.floors.world, other.world
+        if len(own) != len(theirs) or _stairs(before) != _stairs(now) or before.escalators != now.escalators:
             return False
         return all(
             (a.name, a.height, a.offset) == (b.name, b.height, b.offset) and a.region.equals(b.region)
@@ -133,7 +134,7 @@ def crowd_floors(world: World, dynamics: str) -> CrowdFloors | None:
         )
     if dynamics != "clips" or not has_levels(world):
         return None
-    ramp = next((obstacle.name or "a ramp" for obstacle in world.obstacles if isinstance(obstacle.shape, Ramp)), None)
+    ramp = next((obstacle.name or "a ramp" for obstacle in world.obstacles if obstacle.kind == "ramp"), None)
     if ramp is not None:
         raise LiveError(f"'{ramp}' is a ramp; live crowds climb stairs alone, so plan this scene, or take ramps out")
     return CrowdFloors(world)

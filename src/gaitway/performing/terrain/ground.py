@@ -23,8 +23,10 @@ LAYER = "ground"
 """Name of the layers."""
 _OFF = 0.002
 """Largest distance from the ground of points that need no correction [m]."""
+_OVER = 0.04
+"""Distance by which a foot may stand over the edge of a tread [m]."""
 _ABOARD = 0.3
-"""Largest height over the platform of a lift of the lowest point of somebody who rides it [m]."""
+"""Largest height over the platform of a lift, or the treads of an escalator, of a point of somebody who rides [m]."""
 
 
 def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundSpan]] | None = None) -> Take:
@@ -40,7 +42,8 @@ def follow_ground(take: Take, world: World, spans: Mapping[str, Sequence[GroundS
         spans: ground that some characters walk on instead of the terrain, by name.
     """
     known = spans or {}
-    level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles) and not world.lifts
+    plain = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
+    level = plain and not world.lifts and not world.escalators
     if level and not take.layers and not known:
         return take
     layers = [
@@ -58,7 +61,7 @@ def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]
     put = on_ground if _walks(clip.skeleton) else carried
     rides = _rides(clip, world, times)
     cuts = [0, *(np.flatnonzero(np.diff(rides)) + 1).tolist(), len(clip)]
-    parts = [(a, b) for a, b in pairwise(cuts) if not rides[a]]  # who rides a lift stands on it already
+    parts = [(a, b) for a, b in pairwise(cuts) if not rides[a]]  # whoever rides stands on what moves already
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
     for a, b in parts:
         own = _frames(clip, a, b) if len(cuts) > 2 else clip
@@ -68,11 +71,16 @@ def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]
 
 
 def _rides(clip: Clip, world: World, times: FloatArray) -> BoolArray:
-    """Return in which frames, at times (F,) [s], somebody goes up or down with a lift; (F,)."""
+    """Return in which frames, at times (F,) [s], somebody goes up or down with a lift, or is on an escalator; (F,)."""
     out = np.zeros(len(clip), dtype=bool)
-    if not world.lifts:
+    if not world.lifts and not world.escalators:
         return out
-    lowest = clip.contact_positions()[..., 2].min(axis=1)
+    points = clip.contact_positions()
+    lowest = points[..., 2].min(axis=1)
+    for one in world.escalators:
+        treads = one.height(points[..., :2], times[:, None], points[..., 2], _OVER)
+        on = one.inside(points[..., :2], _OVER) & (np.abs(points[..., 2] - treads) < _ABOARD)
+        out |= on.any(axis=1)
     for lift in world.lifts:
         top = lift.height(times)
         moves = np.abs(lift.height(times + 1.0 / clip.fps) - lift.height(times - 1.0 / clip.fps)) > 0.0

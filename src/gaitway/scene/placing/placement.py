@@ -136,7 +136,7 @@ class Placement:
             obstacles: Sequence[Obstacle] = whole.obstacles
             region = None
             if self.floors is not None and floor is not None:
-                obstacles, region = self.floors.seen_from(floor, obstacles), floor.region
+                obstacles, region = self.floors.seen_from(floor, obstacles), self.floors.free_region(floor)
             self._spaces[key] = FreeSpace(self.world, obstacles, group.radius, region)
         return self._spaces[key]
 
@@ -194,7 +194,10 @@ class Placement:
                 if space.obstacles[index].kind not in STANDABLE or self.floors is not None:
                     return self._say(group, key, self._blocked_text(group, point, index, away))
             if space.region is not None and not shapely.dwithin(space.region, shapely.Point(point), TOUCHING):
-                text = f"{_shown(point)} is nearer than {group.radius:g} m to the edge of its floor"
+                floor = self._floors.get((group.first, key.partition("_")[0]))
+                carrier = None if self.floors is None or floor is None else self.floors.carrier(floor, *point)
+                edge = "the edge of its floor" if carrier is None else f"'{carrier}'"
+                text = f"{_shown(point)} is nearer than {group.radius:g} m to {edge}"
                 return self._say(group, key, f"{text}; write a point further inside")
         return None
 

@@ -21,7 +21,8 @@ MAX_INCLUDE_DEPTH = 8
 MAX_FILES = 1000
 """Largest number of files of one scene; includes of includes multiply."""
 
-LISTS = ("obstacles", "specials", "movers", "doors", "lifts", "areas", "characters", "objects", "sources", "rules")
+LISTS = ("obstacles", "specials", "movers", "doors", "lifts", "escalators", "areas", "characters", "objects",
+         "sources", "rules")  # fmt: skip
 """Keys whose entries are joined. For all other keys the including file wins, then the last include."""
 
 

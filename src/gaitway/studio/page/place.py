@@ -65,6 +65,7 @@ class PlaceView:
         """Number of the mover that has the ring, which goes along with it."""
         self._loose: tuple[str, float] | None = None
         self._lifts: list[viser.MeshHandle] = []
+        self._treads: list[viser.BatchedMeshHandle] = []
         self._looks: tuple[str, ...] = ()
         """How movers look, as the storeys on which they are."""
         self.ground = PageGround(server)
@@ -78,9 +79,10 @@ class PlaceView:
             return
         self.ground.enter(self._storeys.solid(world))  # nothing else casts a shadow
         fixed = [name for name in names if not name.startswith("movers/")]
-        own = len(fixed) == len(world.obstacles)  # things of included files cannot be dragged
+        panels = sum(len(one.panels()) for one in world.escalators)  # the last of the obstacles; no items of their own
+        own = len(fixed) == len(world.obstacles) - panels  # things of included files cannot be dragged
         wanted = {
-            f"/place/{number}": (fixed[number] if own else "", obstacle, look)
+            f"/place/{number}": (fixed[number] if own and number < len(fixed) else "", obstacle, look)
             for number, obstacle in enumerate(world.obstacles)
             if (look := self._storeys.look_of(obstacle)) != HIDDEN
         }
@@ -93,14 +95,19 @@ class PlaceView:
         looks = tuple(self._storeys.at(mover.phases[0].shape.heights[0]) for mover in world.movers)
         if before is None or before.world.lifts != world.lifts:
             self._draw_lifts(world)
+        if before is None or before.world.escalators != world.escalators:
+            self._draw_treads(world)
         if before is None or before.world.movers != world.movers or looks != self._looks:
             self._looks = looks
             self._draw_movers(world, [name for name in names if name.startswith("movers/")])
 
     def move(self, poses: FloatArray, now: float) -> None:
-        """Move movers to their poses (M, 3) and lifts to their heights, and put things back that cannot be there."""
+        """Move movers to their poses (M, 3), lifts and treads too, and put things back that cannot be there."""
         for handle, lift in zip(self._lifts, self.scene.world.lifts if self.scene is not None else (), strict=False):
             handle.position = (0.0, 0.0, float(lift.height(now)) - lift.heights[0])
+        belts = self.scene.world.escalators if self.scene is not None else ()
+        for treads, belt in zip(self._treads, belts, strict=False):
+            treads.batched_positions = belt.tread_places(np.arange(belt.tread_count), now).astype(np.float32)
         if self._loose is not None and self._grip is None and time.perf_counter() - self._loose[1] > _BACK:
             place, self._loose = self._loose[0], None
             if place in self._handles and self._handles[place].position.any() and self.scene is not None:
@@ -218,6 +225,23 @@ class PlaceView:
                 receive_shadow=False,
             )  # fmt: skip
             self._lifts.append(handle)
+
+    def _draw_treads(self, world: World) -> None:
+        for handle in self._treads:
+            handle.remove()
+        self._treads = []
+        for number, belt in enumerate(world.escalators):
+            count = belt.tread_count
+            vertices, faces = surface(belt.tread(0).shape)
+            colors = [surface_color(obstacle_color(belt.tread(k))) for k in range(count)]
+            handle = self._server.scene.add_batched_meshes_simple(
+                f"/escalators/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
+                batched_wxyzs=np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (count, 1)),
+                batched_positions=belt.tread_places(np.arange(count), 0.0).astype(np.float32),
+                batched_colors=np.array(colors, np.uint8), lod="off", flat_shading=True, cast_shadow=False,
+                receive_shadow=False,
+            )  # fmt: skip
+            self._treads.append(handle)
 
     def _shade(
         self, number: int, vertices: npt.NDArray[np.float32], faces: npt.NDArray[np.uint32]

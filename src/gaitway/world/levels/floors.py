@@ -21,10 +21,12 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.areas import Area
 from gaitway.world.doors import Door
+from gaitway.world.escalators import Escalator
 from gaitway.world.footprint import core_geometry, united
 from gaitway.world.levels.lift_sheets import LiftSheet, lift_sheets
 from gaitway.world.levels.mesh_floors import MeshFloors, mesh_floors, walkable_meshes
 from gaitway.world.levels.slopes import FloorPart, Joint, sloping
+from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import LEVEL_KINDS, PASSABLE, WALKABLE, WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Polygon, Ramp, Shape, Stairs, Upright
 from gaitway.world.terrain import Terrain
@@ -212,13 +214,30 @@ class Floors:
         return out + self._shafts(floor)
 
     def _shafts(self, floor: Floor) -> list[Obstacle]:
-        """Return where lifts come to or through a floor, as walls of the plane: people board them from their doors."""
+        """Return where lifts and escalators are on a floor, as walls of the plane: people board them at their ends."""
+        out = []
+        for carrier in self._carriers(floor):
+            size = carrier.size if isinstance(carrier, Lift) else (carrier.length, carrier.outer_width)
+            shape = Box(carrier.center, size, _TALL, carrier.yaw).placed((*floor.offset, 0.0))
+            out.append(Obstacle(shape, WALL, carrier.name))
+        return out
+
+    def _carriers(self, floor: Floor) -> list[Lift | Escalator]:
+        """Return the lifts and escalators on a floor, where nobody walks as on a floor."""
         lifts = () if floor.lift is not None else self.world.lifts
-        return [
-            Obstacle(Box(lift.center, lift.size, _TALL, lift.yaw).placed((*floor.offset, 0.0)), WALL, lift.name)
-            for lift in lifts
-            if lift.area.intersection(floor.region).area > _SLIVER
-        ]
+        belts = [one for one in self.world.escalators if one.heights[0] - _ABOVE < floor.height < one.heights[1]]
+        every: list[Lift | Escalator] = [*lifts, *belts]
+        return [one for one in every if one.area.intersection(floor.region).area > _SLIVER]
+
+    def carrier(self, floor: Floor, x: float, y: float) -> str | None:
+        """Return the name of the lift or escalator on a floor that a point of the place is in; None for none."""
+        point = shapely.Point(x, y)
+        return next((one.name for one in self._carriers(floor) if one.area.intersects(point)), None)
+
+    def free_region(self, floor: Floor) -> shapely.Geometry:
+        """Return where there is ground on a floor, without lifts and escalators."""
+        taken = [carrier.area for carrier in self._carriers(floor)]
+        return floor.region.difference(united(taken)) if taken else floor.region
 
     def _on(self, floor: Floor, obstacle: Obstacle) -> Shape | None:
         """Return a shape as it is seen from a floor, with heights over it; None if it is not in the way there."""
@@ -398,7 +417,7 @@ def _flat(part: FloorPart) -> FloorPart:
 
 def has_levels(world: World) -> bool:
     """Return whether a world has ground at several levels on which people may walk."""
-    return bool(world.lifts) or any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
+    return bool(world.lifts or world.escalators) or any(obstacle.kind in LEVEL_KINDS for obstacle in world.obstacles)
 
 
 def _tops(world: World, ground: shapely.Geometry) -> list[tuple[str, float, shapely.Geometry]]:

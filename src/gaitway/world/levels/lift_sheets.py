@@ -16,6 +16,7 @@ import shapely
 
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
+from gaitway.world.escalators import Escalator
 from gaitway.world.footprint import core_geometry, united
 from gaitway.world.levels.slopes import FloorPart
 from gaitway.world.lifts import Lift
@@ -88,31 +89,41 @@ def lift_sheets(world: World, level: Sequence[FloorPart], first: int) -> list[Li
     return out
 
 
-def check_lift(world: World, lift: Lift) -> None:
-    """Check that a lift can be used in a place.
+def check_carrier(world: World, carrier: Lift | Escalator) -> None:
+    """Check that a lift or an escalator can be used in a place.
 
     Raises:
         WorldError: if it cannot, with the reason.
     """
-    if min(lift.size) < _SMALLEST:
-        length, width = lift.size
-        raise WorldError(
-            f"lift '{lift.name}' is {length:g} by {width:g} m; write {_SMALLEST:g} by {_SMALLEST:g} or more"
-        )
+    is_lift = isinstance(carrier, Lift)
+    who = f"{'lift' if is_lift else 'escalator'} '{carrier.name}'"
+    if isinstance(carrier, Lift) and min(carrier.size) < _SMALLEST:
+        length, width = carrier.size
+        raise WorldError(f"{who} is {length:g} by {width:g} m; write {_SMALLEST:g} by {_SMALLEST:g} or more")
     x0, y0, x1, y1 = world.bounds
-    if not shapely.box(x0, y0, x1, y1).covers(lift.area):
-        raise WorldError(f"lift '{lift.name}' is not within the bounds; move it, or write larger bounds")
+    if not shapely.box(x0, y0, x1, y1).covers(carrier.area):
+        size = "" if isinstance(carrier, Lift) else f" ({carrier.length:.1f} by {carrier.outer_width:.1f} m)"
+        raise WorldError(f"{who}{size} is not within the bounds; move it, or write larger bounds")
     sloping = world.terrain is not None or any(o.kind in LEVEL_KINDS - {"platform", "bridge"} for o in world.obstacles)
     if sloping:
-        raise WorldError(f"lift '{lift.name}': there are no lifts beside slopes yet; take terrain, ramps or meshes out")
-    for index, obstacle in enumerate(world.obstacles):
+        raise WorldError(
+            f"{who}: there are no {'lifts' if is_lift else 'escalators'} beside slopes yet; take terrain, ramps or "
+            "meshes out"
+        )
+    panels = sum(len(one.panels()) for one in world.escalators)  # the last of the obstacles
+    for index, obstacle in enumerate(world.obstacles[: len(world.obstacles) - panels]):
         low, high = obstacle.shape.heights
-        if high <= lift.heights[0] + 1e-6 or low >= lift.heights[-1] + 2.0:
+        if high <= carrier.heights[0] + 1e-6 or low >= carrier.heights[-1] + 2.0:
             continue
         area = core_geometry(obstacle.shape.footprint()).buffer(obstacle.shape.footprint().radius)
-        if area.intersection(lift.area).area > _SLIVER:
+        if area.intersection(carrier.area).area > _SLIVER:
             name = obstacle.name or f"{obstacle.kind} {index}"
-            raise WorldError(f"lift '{lift.name}': '{name}' is in its way; leave its area free at all heights")
+            raise WorldError(f"{who}: '{name}' is in its way; leave its area free at all heights")
+    others: list[Lift | Escalator] = [*world.lifts, *world.escalators]
+    for other in others:
+        apart = other is carrier or other.heights[0] >= carrier.heights[-1] or carrier.heights[0] >= other.heights[-1]
+        if not apart and other.area.intersection(carrier.area).area > _SLIVER:
+            raise WorldError(f"{who}: '{other.name}' is in its way; leave its area free at all heights")
 
 
 def lift_troubles(world: World, sheets: Sequence[LiftSheet]) -> list[str]:
