@@ -109,6 +109,29 @@ def test_who_jumps_is_set_down_anew(space: LocomotionSpace) -> None:
     assert poses.down.all()
 
 
+def test_a_foot_that_is_lifted_late_swings_and_does_not_leap(space: LocomotionSpace) -> None:
+    velocity = np.array([[0.5, 0.0]])
+    state = begin_bodies(space, np.zeros((1, 2)), np.zeros(1), velocities=velocity, styles=np.zeros(1, np.int64))
+    left, right = feet.FOOT, feet.FOOT + feet.FOOT_WIDTH
+    state.feet[0, [feet.PHASE, feet.ACTIVE]] = 0.93, 1.0  # when the left foot should be about to be set down
+    state.feet[0, [left + feet.SWUNG, right + feet.SWUNG]] = -1.0
+    state.feet[0, left + feet.FROM_X : left + feet.FROM_X + 3] = -0.4, 0.1, 0.0
+    state.feet[0, right + feet.FROM_X : right + feet.FROM_X + 3] = 0.1, -0.1, 0.0
+    places, swings = [np.array([-0.4, 0.1])], []
+    for k in range(30):
+        advance(state, velocity * DT * (k + 1), np.zeros(1), DT)
+        row = state.feet[0]
+        share = max(row[left + feet.SWUNG], 0.0)
+        from_, to = row[left + feet.FROM_X : left + feet.FROM_X + 2], row[left + feet.TO_X : left + feet.TO_X + 2]
+        places.append(from_ + share * share * (3.0 - 2.0 * share) * (to - from_))
+        swings.append(row[left + feet.SWUNG])
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert steps.max() < 0.15  # a leap is longer than 0.5 m
+    assert max(swings) > 0.8
+    assert swings[-1] < 0.0
+    assert places[-1][0] > 0.2
+
+
 def test_poses_agree_with_a_plain_twin(space: LocomotionSpace, crowd: tuple[BodyState, list[BodyPoses]]) -> None:
     """The blend of the trunk by NumPy, and feet put where `foot_roll.roll` puts them."""
     state, poses = crowd

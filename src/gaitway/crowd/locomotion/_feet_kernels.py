@@ -48,6 +48,9 @@ READY = 0.55
 """How far a gait must be faded in before a foot is lifted."""
 FADE_IN_S, FADE_OUT_S = 0.22, 0.5
 """Times in which a gait fades in and out [s]."""
+BEHIND = 0.25
+"""Share of a swing by which a foot that was lifted late may be behind the phase. The phase waits for one that is
+farther behind: a foot never leaps to where it should be by now."""
 FEET_APART, CLOSE_BY, PASSING = 0.135, 0.20, 0.36
 """Least distance aside between feet that stand beside one another; how far ahead they still are beside, and how far
 ahead a foot may be put before the other [m]."""
@@ -304,12 +307,20 @@ def _advance(
             else:
                 go = (need > NEED or need2 > 1.5 * NEED) and state[s, ACTIVE] >= READY
         if go:
-            state[s, foot + SWUNG] = max(place + move - duty, 0.0) / (1.0 - duty)
+            state[s, foot + SWUNG] = min(max(place + move - duty, 0.0), move) / (1.0 - duty)
             lifted = k
             state[s, foot + TO_X], state[s, foot + TO_Y], state[s, foot + TO_YAW] = x, y, yaw
         else:
             held = True
-    if held:
+    late = -1
+    for k in range(2):
+        foot, duty = FOOT + k * FOOT_WIDTH, _trait(traits, style, corners, steps, n, DUTY + k)
+        place = state[s, PHASE] - 0.5 * k
+        place -= np.floor(place)
+        if state[s, foot + SWUNG] >= 0.0 and place - duty > (state[s, foot + SWUNG] + BEHIND) * (1.0 - duty):
+            late = k
+    pace = move
+    if held or late >= 0:
         move = 0.0
     fading = dt / FADE_IN_S if (wanted or not held) else -dt / FADE_OUT_S
     state[s, ACTIVE] = min(max(state[s, ACTIVE] + fading, 0.0), 1.0)
@@ -321,7 +332,9 @@ def _advance(
         place -= np.floor(place)
         if k == lifted:
             continue
-        if state[s, foot + SWUNG] >= 0.0:
+        if k == late:
+            state[s, foot + SWUNG] += pace / (1.0 - duty)
+        elif state[s, foot + SWUNG] >= 0.0:
             left = 1.0 - place
             if move >= left:  # it lands
                 state[s, foot + SWUNG], state[s, foot + STOOD] = -1.0, min((move - left) / duty, 0.2)
