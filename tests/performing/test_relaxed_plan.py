@@ -292,7 +292,7 @@ def test_who_is_at_the_goal_already_ends_where_the_drawn_steps_end(
 
 
 def test_the_first_place_to_end_is_straight_on() -> None:
-    """A way that would be too long for the middle of the goal ends beyond it, and one that would miss it at its edge."""
+    """A way that is too long for the middle of the goal ends beyond it, and one that misses it ends at its edge."""
     path = np.column_stack([np.linspace(0.0, 3.0, 31), np.zeros(31), np.zeros(31)])
     inside = _places(path, 10, np.array([2.8, 0.1]), 0.5)
     assert inside[0] == pytest.approx([3.0, 0.0])

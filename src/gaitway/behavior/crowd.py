@@ -93,8 +93,9 @@ def plan_crowd(
     A random factor makes distances up to a fifth longer or shorter. A character that has not been planned yet stands at
     its start from its start time on, and one that has arrived stays there for ever, so no character is ever walked
     through. If a character cannot arrive because of others, all are planned again with it in front, and every third
-    time in random order. The best round is kept. A character that cannot arrive stops as near to its goal as it can, or
-    stays; if a mover comes to where it stays, it steps aside.
+    time in random order. The best round is kept; who halts for no time in it is planned once more among all others. A
+    character that cannot arrive stops as near to its goal as it can, or stays; if a mover comes to where it stays, it
+    steps aside.
 
     Args:
         scene: the place and the characters.
@@ -216,7 +217,7 @@ class _CrowdPlanner:
             return
         before, held = found.of(name), traffic.held(member.owner)
         traffic.remove(member.owner)
-        result = self.one.search(member, traffic, self.one.query(member))
+        result = self.one.search(member, traffic, self.one.query(member), Effort.BRIEF)
         if (
             result.found
             and result.plan is not None
