@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
+from gaitway.behavior.member_planner import brief_halts
+from gaitway.behavior.planner import BehaviorPlanner
 from gaitway.behavior.starts import start_delays
 from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
 from gaitway.library.behavior import Library
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
 from gaitway.space.movement_costs import SPEEDS, speed_weights
-from gaitway.space.plan import Status
+from gaitway.space.plan import Plan, PlanStep, SearchResult, Status
+from gaitway.space.planner import PlanRequest
+from gaitway.space.prepared import planning_context
 
 WALKING = [
     "stand", "start_walk", "stop_walk", "walk_forward", "walk_short", "walk_left_45", "walk_right_45", "walk_left_15",
@@ -262,3 +268,58 @@ def test_who_stands_where_a_mover_comes_sets_off_at_once(libraries: Mapping[Libr
     crowd = plan_crowd(scene(people, movers=[mover]), libraries, seed=3)
     assert crowd.plans["p-0"].steps[0].time == 0.0
     assert crowd.plans["p-1"].steps[0].time > 0.0
+
+
+@pytest.mark.parametrize(("room", "moved"), [(0.0, True), (0.05, False)])
+def test_nobody_starts_with_a_hand_in_a_wall(libraries: Mapping[LibraryRef, Library], room: float, moved: bool) -> None:
+    """Discs reach into the box by less than they may; a hand, in one moment of standing, by more than a centimetre."""
+    box = {"center": [-0.8305, 1.583 + room], "size": [2.689, 1.496], "height": 1.8, "yaw_deg": 80.461}
+    place = scene([{"name": "a", "start": [0, 0, -175.4], "goal": [-5, -4]}], obstacles=[{"box": box}])
+    crowd = plan_crowd(place, libraries)
+    away = float(np.hypot(*crowd.plans["a"].steps[0].pose[:2]))
+    assert crowd.failed == () and away <= 0.1 + 1e-9
+    assert (away > 0.02) == moved
+
+
+class HaltsAtFirst(BehaviorPlanner):
+    """A planner whose first plan begins with a single step."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def find(self, request: PlanRequest) -> SearchResult:
+        self.asked += 1
+        if self.asked > 1:
+            return super().find(request)
+        table, start = request.prepared.table, request.query.start
+        action = table.clips.index("step_left")
+        lasts = float(table.durations[action] / request.prepared.speeds[action])
+        aside = planar.compose(np.array(start), table.moves[action])
+        later = replace(request.query, start=tuple(aside.tolist()), start_time=request.query.start_time + lasts)
+        result = super().find(replace(request, query=later))
+        step = PlanStep(
+            "step_left", "step_left", start, request.query.start_time, float(request.prepared.speeds[action])
+        )
+        assert result.plan is not None
+        return replace(result, plan=replace(result.plan, steps=(step, *result.plan.steps)))
+
+
+def test_who_halts_for_no_time_is_planned_again(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([{"name": "a", "start": [-5, 0, 0], "goal": [5, 0], "plan": {"relax": False}}])
+    planner = HaltsAtFirst()
+    crowd = plan_crowd(place, libraries, planners={"behavior": planner})
+    assert planner.asked == 2
+    assert "step_left" not in crowd.plans["a"].behaviors and crowd.plans["a"].steps[0].pose[:2] == (-5.0, 0.0)
+
+
+def test_waits_are_no_brief_halts(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([{"name": "a", "start": [-5, 0, 0], "goal": [5, 0]}])
+    prepared = planning_context(place.world, libraries).prepared(place.characters[0])
+    steps = [PlanStep("step_left", "step_left", (0.0, 0.0, 0.0), 0.0), PlanStep("stand", "stand", (0.0, 0.3, 0.0), 2.0)]
+    walk = [
+        PlanStep("start_walk", "start_walk", (0.0, 0.3, 0.0), 2.0),
+        PlanStep("stop_walk", "stop_walk", (1, 0, 0), 4),
+    ]
+    assert brief_halts(prepared, Plan((steps[0], *walk), (2.0, 0.3, 0.0), 5.0, 0.0)) == 1
+    later = [replace(step, time=step.time + 4.0) for step in walk]
+    assert brief_halts(prepared, Plan((*steps, *later), (2.0, 0.3, 0.0), 9.0, 0.0)) == 0

@@ -17,7 +17,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, _places, relaxed, unrelaxed
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
@@ -289,3 +289,12 @@ def test_who_is_at_the_goal_already_ends_where_the_drawn_steps_end(
     assert np.hypot(*np.subtract(made.end_pose[:2], plan.end_pose[:2])) < 1e-5
     performer = Performer("ann", prepared.library, character.start, made, clips=found.clips("ann"))
     assert len(plans_to_take(scene.world, [performer])) == 1  # which checks that each step begins where one ends
+
+
+def test_the_first_place_to_end_is_straight_on() -> None:
+    """A way that is too long for the middle of the goal ends beyond it, and one that misses it ends at its edge."""
+    path = np.column_stack([np.linspace(0.0, 3.0, 31), np.zeros(31), np.zeros(31)])
+    inside = _places(path, 10, np.array([2.8, 0.1]), 0.5)
+    assert inside[0] == pytest.approx([3.0, 0.0])
+    beside = _places(path, 10, np.array([3.0, 1.0]), 0.5)
+    assert beside[0] == pytest.approx([3.0, 0.6])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.behavior.member_planner import MemberPlanner, MemberPlans
+from gaitway.behavior.member_planner import MemberPlanner, MemberPlans, brief_halts, turning
 from gaitway.behavior.starts import CrowdMember, absentees, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
@@ -31,7 +31,9 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Expanded nodes, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which a random factor makes a distance longer or shorter when characters are put in order."""
-_STUCK = 10
+_SPARED = math.radians(20.0)
+"""Turning that is worth a halt [rad]."""
+_STUCK = 30
 """Expanded nodes up to which a failed search counts as stuck at its start."""
 _ASIDE = 0.5
 """Extra distance from a goal within which a standing character may block it too [m]."""
@@ -91,8 +93,9 @@ def plan_crowd(
     A random factor makes distances up to a fifth longer or shorter. A character that has not been planned yet stands at
     its start from its start time on, and one that has arrived stays there for ever, so no character is ever walked
     through. If a character cannot arrive because of others, all are planned again with it in front, and every third
-    time in random order. The best round is kept. A character that cannot arrive stops as near to its goal as it can, or
-    stays; if a mover comes to where it stays, it steps aside.
+    time in random order. The best round is kept; who halts for no time in it is planned once more among all others. A
+    character that cannot arrive stops as near to its goal as it can, or stays; if a mover comes to where it stays, it
+    steps aside.
 
     Args:
         scene: the place and the characters.
@@ -130,11 +133,13 @@ def plan_crowd(
     )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _PlanningRound(MemberPlans):
     """Plans of one round of planning."""
 
-    order: tuple[str, ...] = ()
+    order: tuple[str, ...]
+    traffic: Traffic
+    """Where everybody is at the end of the round."""
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -197,7 +202,34 @@ class _CrowdPlanner:
             order = sorted(front + rest, key=self._precedence)
             found = self._round(order)
             best = min(best, found, key=lambda r: r.rank)
+        for member in order:
+            self._look_again(member, best)
         return best
+
+    def _look_again(self, member: CrowdMember, found: _PlanningRound) -> None:
+        """Plan a member anew that halts for no time, now that it is known when all others come and go.
+
+        Who is planned early goes around people who stand at their starts, also if these have left by then.
+        """
+        name, traffic = member.name, found.traffic
+        halts = brief_halts(member.prepared, found.plans[name]) if found.results[name].found else 0
+        if halts == 0:
+            return
+        before, held = found.of(name), traffic.held(member.owner)
+        traffic.remove(member.owner)
+        result = self.one.search(member, traffic, self.one.query(member), Effort.BRIEF)
+        if (
+            result.found
+            and result.plan is not None
+            and self.one.arrive(member, traffic, found, result.plan, result)
+            and brief_halts(member.prepared, found.plans[name]) < halts
+            and turning(found.plans[name]) < turning(before.plans[name]) + _SPARED
+        ):
+            return
+        traffic.remove(member.owner)
+        for swept in held:
+            traffic.add_swept(member.owner, swept)
+        found.take(before)
 
     def _worth(self, name: str, result: SearchResult) -> bool:
         return not result.found and name not in self.hopeless and name not in self.absent
@@ -233,7 +265,8 @@ class _CrowdPlanner:
     def _round(self, order: Sequence[CrowdMember]) -> _PlanningRound:
         """Plan all characters once, and those that failed once more."""
         self.rounds += 1
-        traffic, found = self._empty(), _PlanningRound(order=tuple(m.name for m in order))
+        traffic = self._empty()
+        found = _PlanningRound(order=tuple(m.name for m in order), traffic=traffic)
         found.results.update(self.absent)
         for member in order:
             traffic.add_standing(member.owner, member.start_discs, member.character.start_time)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gaitway.behavior.starts import CrowdMember
+from gaitway.core import planar
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
@@ -15,11 +16,14 @@ from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, feet_stay, rel
 from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.plan import Plan, SearchResult, Status
 from gaitway.space.planner import Effort, Planner, PlanRequest
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
 
 NEAREST = 0.12
 """How much nearer to obstacles than during a plan somebody may stop right before a thing, such as a seat [m]."""
+_STEP, _BRIEF = 0.1, 0.5
+"""Least distance of a step that goes somewhere [m], and time that is too short to wait for anybody [s]."""
 
 
 @dataclass(eq=False)
@@ -37,6 +41,45 @@ class MemberPlans:
         """Bend the clips of a member's plan, and return all that are not its library's, by name."""
         drawn = self.drawn[name].clips() if name in self.drawn else {}
         return drawn | dict(self.bent.get(name, {}))
+
+    def of(self, name: str) -> MemberPlans:
+        """Return what is known of one member."""
+        one = MemberPlans({name: self.plans[name]}, {name: self.results[name]})
+        if name in self.bent:
+            one.bent[name] = self.bent[name]
+        if name in self.drawn:
+            one.drawn[name] = self.drawn[name]
+        return one
+
+    def take(self, other: MemberPlans) -> None:
+        """Take all that others know of their members in place of what is known of them here."""
+        for name in other.results:
+            self.bent.pop(name, None)
+            self.drawn.pop(name, None)
+        self.plans |= other.plans
+        self.results |= other.results
+        self.bent |= other.bent
+        self.drawn |= other.drawn
+
+
+def brief_halts(prepared: PreparedLibrary, plan: Plan) -> int:
+    """Return how often a character stands for less than a moment between two steps that go somewhere."""
+    table = prepared.table
+    rests = {table.behaviors[k] for k in table.behavior[table.rest[table.end_state]].tolist()}
+    times = [*(step.time for step in plan.steps), plan.end_time]
+    places = np.array([*(step.pose[:2] for step in plan.steps), plan.end_pose[:2]])
+    goes = np.hypot(*np.diff(places, axis=0).T) >= _STEP
+    count, ended = 0, -np.inf
+    for k in np.flatnonzero(goes).tolist():
+        count += int(times[k] - ended < _BRIEF)
+        ended = times[k + 1] if plan.steps[k].behavior in rests else -np.inf
+    return count
+
+
+def turning(plan: Plan) -> float:
+    """Return how much a plan turns in all [rad]."""
+    headings = [*(step.pose[2] for step in plan.steps), plan.end_pose[2]]
+    return float(np.abs(planar.wrap_angle(np.diff(headings))).sum())
 
 
 class MemberPlanner:

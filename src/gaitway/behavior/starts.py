@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from zlib import crc32
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.library.behavior import Library
+from gaitway.library.standing import standing_behaviors
+from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
 from gaitway.space.movement_costs import HURRY_SPREAD
-from gaitway.space.plan import Plan, SearchResult, Status, lies_in
+from gaitway.space.plan import Plan, Pose, SearchResult, Status, lies_in
 from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import CLOSE
 from gaitway.space.traffic import Traffic, placed_discs
+from gaitway.world.exact import distance
+from gaitway.world.occupancy import BODY_BAND
 from gaitway.world.world import World
 
 _CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
-"""How much nearer to obstacles, and to one another, characters may stand at the start than plans allow [m]. Bodies do
-not touch: discs are larger than bodies by more than this."""
+"""How much nearer to obstacles, and to one another, characters may stand at the start than plans allow [m]. Discs are
+larger than bodies by about this, but a hand may be near the edge of one: who stands so near is checked exactly."""
+_SAMPLES, _GRAIN, _DEEPEST = 5, 0.005, 0.004
+"""Number of points along a limb that are checked, the grid on which they count as one, and how deep one may be in an
+obstacle [m]."""
 _BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
 """Offsets of places right beside a start, for characters that could not stand or step at the start itself [m]."""
 _PACE = 0.07
@@ -69,6 +77,11 @@ class CrowdMember:
     """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
     company: Company | None = None
     """Where it would like to be beside companions; None for one that walks alone."""
+    given: Pose = field(init=False)
+    """Its start as it was given."""
+
+    def __post_init__(self) -> None:
+        self.given = self.character.start
 
     @property
     def name(self) -> str:
@@ -132,7 +145,7 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
     for member in sorted(members, key=lambda m: -m.character.priority):
         written = member.character
         reason = _trouble(world, member, traffic, standing)
-        places = _beside(written) if reason else iter(())
+        places = _beside(member) if reason else []
         for member.character in places:
             if not _trouble(world, member, traffic, standing):
                 reason = ""
@@ -166,7 +179,8 @@ def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
     if member.aside:
         return False
     written, best, least = member.character, member.character, _shortage(member)
-    for member.character in _beside(written):
+    places = _beside(member)
+    for member.character in places:
         short = _shortage(member)
         if short < least and not _met(member, traffic):
             best, least = member.character, short
@@ -174,11 +188,10 @@ def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
     return member.aside
 
 
-def _beside(character: Character) -> Iterator[Character]:
-    """Yield the character with starts right beside its own, the nearest first."""
-    x, y, heading = character.start
-    for along, across in _BESIDE:
-        yield replace(character, start=(x + along, y + across, heading))
+def _beside(member: CrowdMember) -> list[Character]:
+    """Return the character of a member with starts right beside the given one, the nearest first."""
+    x, y, heading = member.given
+    return [replace(member.character, start=(x + along, y + across, heading)) for along, across in _BESIDE]
 
 
 def _shortage(member: CrowdMember) -> float:
@@ -204,8 +217,37 @@ def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequ
     if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
         who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
         return lies_in("start", (x, y), who)
+    if short.max() > 0.0 and _touches(world, member):
+        return lies_in("start", (x, y), fields.blame(discs[[int(np.argmax(short))], :2])[0])
     others = _met(member, traffic) or _too_near(member, standing)
     return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
+
+
+def _touches(world: World, member: CrowdMember) -> bool:
+    """Return whether the body of a member that stands at its start touches an obstacle, in any moment of any clip."""
+    prepared, pose = member.prepared, member.character.start
+    limbs = prepared.part(("standing limbs", member.after), lambda: _standing_limbs(prepared.library, member.after))
+    points = placed_discs(pose, limbs)
+    low, high = np.array(BODY_BAND) + float(world.ground(pose[:2]))
+    away = distance(world, points[:, :2], low=low, high=high)
+    return bool((away < points[:, 2] - _DEEPEST).any())
+
+
+def _standing_limbs(library: Library, behavior: str | None) -> FloatArray:
+    """Return points along the limbs of who stands after a behaviour, in the frame of the pose, with radii; (N, 3)."""
+    state = None if behavior is None else library.graph[behavior].end
+    names = standing_behaviors(library, state) or standing_behaviors(library)
+    body, rows = capsule_body(library.skeleton), []
+    for clip in (library.clips[name] for behavior in names for name in library.graph[behavior].clips):
+        ends = capsules(clip, body)[..., :2]  # (F, C, 2, 2)
+        share = np.linspace(0.0, 1.0, _SAMPLES)[:, None]
+        points = ends[:, :, None, 0] + share * (ends[:, :, None, 1] - ends[:, :, None, 0])
+        x, y, heading = clip.planar_path()[0].tolist()
+        turn = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]])
+        places = ((points - (x, y)) @ turn).reshape(-1, 2)
+        radii = np.broadcast_to(body.radii[:, None], points.shape[:-1]).reshape(-1, 1)
+        rows.append(np.hstack([np.round(places / _GRAIN) * _GRAIN, radii]))
+    return np.unique(np.concatenate(rows), axis=0)
 
 
 def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]:

@@ -41,12 +41,14 @@ _GAIN = float(np.radians(5.0))
 """Least turning that must be saved [rad]; less is not seen."""
 _BESIDE = 2
 """Number of steps beside those that are moved whose strain changes with them."""
-_LAST = (12, 6, 4)
+_LAST = (12, 6, 4, 3)
 """Numbers of steps that lead to the goal together, the first that can."""
 _WITHIN = 0.8
 """Share of the tolerance within which a place to end is looked for."""
 _SPARED = float(np.radians(20.0))
 """Turning that is worth a stop before the goal and steps to the side from there [rad]."""
+_SET_OFF = float(np.radians(60.0))
+"""Turning that is worth a halt after a single step [rad]; what follows is drawn straight later."""
 _BARELY = 0.99
 """Share of the tolerance within which a path that ends beyond it is drawn, if it cannot get nearer."""
 _TRIED = 3
@@ -325,7 +327,7 @@ class _Stretch:
         found = self._redrawn(0, end - first, now, knots, now[-1, :2], heading, shape)
         if (
             not isinstance(found, int)
-            and turning(found[1], knots) < before + _SPARED
+            and turning(found[1], knots) < before + _SET_OFF
             and (keep or self._stand_free(end - first, found[1][-1]))
             and self._keep(0, *found) is None
         ):
@@ -366,12 +368,18 @@ class _Stretch:
             count -= 1
         if count < _FEWEST or not self._strides(self.steps[count - 1]):
             return
-        for end in dict.fromkeys((count, len(self.steps))):
+        single = [k for k in range(count + 1, len(self.steps)) if self._shuffles(self.steps[k - 1].clip)]
+        for end in dict.fromkeys((count, *single, len(self.steps))):
             if not self._rests(end):
                 continue
-            for first in dict.fromkeys(max(end - last, 0) for last in _LAST):
+            for first in dict.fromkeys(self._going_on(end, last) for last in _LAST):
                 if self._end(first, end, goal, tolerance):
                     return
+
+    def _going_on(self, end: int, count: int) -> int:
+        """Return the number of the step from which a number of them, waits aside, are left up to another one."""
+        going = [k for k in range(end) if not self._still(self.steps[k].clip)]
+        return going[-count] if count <= len(going) else 0
 
     def _end(self, first: int, end: int, goal: FloatArray, tolerance: float) -> bool:
         """Let the steps from one number up to another lead to a goal, and leave out all after them.
@@ -681,7 +689,8 @@ class _Stretch:
 def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) -> list[FloatArray]:
     """Return places near a goal at which a path may end, the best first; (2,) each.
 
-    The best is where it turns least, then where it ends now, then places around the goal that ask for little turning.
+    The best is as far straight on as it is long, or next to that, then where it turns least, where it ends now, and
+    places around the goal that ask for little turning.
 
     Args:
         path: the path; (F, 3).
@@ -696,11 +705,14 @@ def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) ->
     ahead = -back / max(float(np.hypot(*back)), 1e-9)
     beside = here + ((goal - here) @ ahead) * ahead - goal
     nearest = goal + beside * min(1.0, _WITHIN * tolerance / max(float(np.hypot(*beside)), 1e-9))
+    onward = here + float(np.hypot(*np.diff(path[frame:, :2], axis=0).T).sum()) * ahead - goal
+    straight = goal + onward * min(1.0, _WITHIN * tolerance / max(float(np.hypot(*onward)), 1e-9))
     away = float(np.hypot(*(ends - goal)))
     if away <= tolerance:
-        places = [nearest, ends]
+        places = [straight, nearest, ends]
     else:  # no farther from where it ends now than it takes to be there
-        places = [nearest, *(goal + (ends - goal) * (share * tolerance / away) for share in (_WITHIN, _BARELY))]
+        shares = [share * tolerance / away for share in (_WITHIN, _BARELY)]
+        places = [straight, nearest, *(goal + (ends - goal) * share for share in shares)]
     around = goal + _WITHIN * tolerance * _AROUND_GOAL
     off = around - here
     turned = np.abs(planar.wrap_angle(np.arctan2(off[:, 1], off[:, 0]) - np.arctan2(ahead[1], ahead[0])))
