@@ -104,6 +104,48 @@ def test_in_an_area_people_stand_apart():
     assert gaps.min() > 0.84
 
 
+def test_who_was_served_makes_room_for_companions_in_the_same_line():
+    kiosk = Place(name="kiosk", point=(5.0, 8.0), line=((5.0, 8.0), (5.0, 2.0)), service=(2.0, 2.0))
+    desk = Dispatcher(lambda points: np.full(len(points), 9.0), seed=1)
+    pair = ("ada", "bo")
+    for name, x in zip(pair, (3.0, 4.0), strict=True):
+        desk.enter(name, [Queue(kiosk), Wait((1.0, 1.0))], (x, 1.0, 0.0), 0.0, 0.3, pair)
+    time, poses, due, aside = 0.0, {"ada": (3.0, 1.0, 0.0), "bo": (4.0, 1.0, 0.0)}, dict.fromkeys(pair, 0.0), {}
+    for _ in range(60):
+        for when, name in desk.awoken:
+            due[name] = max(when, time)
+        desk.awoken.clear()
+        name = min(due, key=lambda one: (due[one], one))
+        time = due[name]
+        order = desk.next(name, Outcome(time, poses[name]))
+        due[name] = math.inf
+        if isinstance(order, Walk):
+            if desk.people[name].current == ("queue kiosk", 0.0) and not order.exact:
+                aside[name] = order.goal
+            due[name], poses[name] = time + 3.0, (*order.goal, 0.0)
+        elif isinstance(order, Stand):
+            due[name] = order.until
+        elif isinstance(order, Finished):
+            break
+    (who,) = aside  # the first of them; nobody is behind the second one
+    assert abs(aside[who][0] - 5.0) >= 1.1 and time < 30.0
+
+
+def test_seats_beside_others_come_last_where_people_need_room():
+    bench = Place(
+        name="b",
+        point=(5, 5),
+        seats=tuple(SeatPlace(pose=(x, 5.0, 0.0), height=0.45, depth=0.42) for x in (4.0, 4.8, 7.0)),
+    )
+    desk = Dispatcher(lambda points: np.full(len(points), 9.0), seed=1)
+    desk.enter("ada", [Sit(bench, (5.0, 5.0))], (4.5, 3.0, 0.0), 0.0, 0.3)
+    desk.standing.taken["bo"] = (4.0, 5.2)  # who sits on the first one
+    desk._seats["b", 0] = "bo"
+    assert [k for k, _ in desk._free_seats(desk.people["ada"], bench)][:2] == [1, 2]
+    desk.seat_room = 1.1
+    assert [k for k, _ in desk._free_seats(desk.people["ada"], bench)][:2] == [2, 1]
+
+
 def test_a_queue_serves_in_order_one_at_a_time():
     front = Front()
     for k, name in enumerate("abcd"):

@@ -75,6 +75,9 @@ _STOOL = 0.16
 """Distance from the front edge of a seat at which people of usual size stand before they sit down [m]."""
 _SEATS = 4
 """Most free seats that somebody tries one after another."""
+_ASIDE, _OFF_LINE = (1.5, 2.2, 3.0), 1.1
+"""Distances from where people are served at which who has been waits for companions [m], and the least one from the
+line."""
 _NEAR_DOOR = 0.6
 """Distance within which somebody is where to wait before a door [m]."""
 _ROOM = 0.15
@@ -189,6 +192,8 @@ class Dispatcher:
         """Doors that are shut, by name."""
         self.door_place: Callable[[str, str], Pose | None] = lambda name, door: None
         """Where somebody waits before a door that is shut, both by name; None for right here."""
+        self.seat_room = 0.0
+        """Distance to others below which people take a free seat only if there is no other [m]."""
         self.desk: HandlingDesk | None = None
         """Where things are and how they are handled; None where nobody can."""
         self._lines: dict[str, QueueLine] = {}
@@ -581,7 +586,23 @@ class Dispatcher:
             self._call_up(doer, line, number)
         yield Stand(doer.time + self._drawn(doer, place.service or (0.0, 0.0)))
         self._out_of_line(doer, line)
+        if any(name in line.people for name in doer.companions):
+            yield from self._step_aside(doer, line)
         return ""
+
+    def _step_aside(self, doer: Doer, line: QueueLine) -> Doing:
+        """Go from where people are served to where somebody who waits for companions is in nobody's way."""
+        turns = float(line.headings[0]) + math.pi * np.array([0.5, -0.5, 0.7, -0.7])
+        for far in _ASIDE:
+            points = line.places[0] + far * np.column_stack([np.cos(turns), np.sin(turns)])
+            gaps = np.hypot(*np.moveaxis(points[:, None] - line.places[None], -1, 0)).min(axis=1)
+            free = self.standing.free(points, doer.name, doer.radius) & (gaps > _OFF_LINE)
+            for x, y in points[free].tolist():
+                if self.standing.in_sight(doer.pose[:2], np.array([x, y])):
+                    self.standing.taken[doer.name] = (x, y)
+                    outcome = yield Walk((x, y))
+                    self.standing.taken[doer.name] = outcome.pose[:2]
+                    return
 
     def _out_of_line(self, doer: Doer, line: QueueLine) -> None:
         number = line.people[doer.name]
@@ -644,9 +665,16 @@ class Dispatcher:
     def _free_seats(self, doer: Doer, place: Place) -> list[tuple[int, str]]:
         """Return the seats of a place that nobody has, and on which side to have them, the best ones first."""
         free = [k for k in range(len(place.seats)) if (place.name, k) not in self._seats]
-        free.sort(key=lambda k: (round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k))
+        beside = self._seats_beside_others(doer, place)
+        free.sort(key=lambda k: (beside[k], round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k))
         sides = [_sides(doer.pose, place.seats[k]) for k in free]
         return [(k, own[rank]) for rank in range(len(SIDES)) for k, own in zip(free, sides, strict=True)]
+
+    def _seats_beside_others(self, doer: Doer, place: Place) -> list[bool]:
+        """Return which seats of a place are nearer to somebody else than `seat_room`."""
+        others = [at for name, at in self.standing.taken.items() if name != doer.name]
+        points = [seat.pose[:2] for seat in place.seats]
+        return [any(math.dist(point, at) < self.seat_room for at in others) for point in points]
 
     def _look(self, doer: Doer, to: Target, seconds: Range) -> Generator[Order, Outcome, str]:
         seen = self._seen(to)

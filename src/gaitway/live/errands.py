@@ -43,6 +43,8 @@ from gaitway.world.world import World, with_doors
 
 _EXACTLY, _NEAR = 0.25, 0.5
 """Distances from a goal that are near enough, for one who stops in a line and for others [m]."""
+_CLIMBS = "stairs_"
+"""Begin of the names of behaviours of people on stairs, who get on even if they waited long for them."""
 _FAR = 0.8
 """Distance from the goal beyond that at which somebody who comes no nearer has not arrived [m]."""
 _STUCK = 18.0
@@ -53,6 +55,8 @@ _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
 Point = tuple[float, float]
 """x, y [m]."""
+_BESIDE_SITTERS = 1.1
+"""Distance from who sits within which a live person hardly gets onto a free seat [m]."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -108,6 +112,7 @@ class LiveErrands(ErrandRun):
             base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
             self._next_stop,
         )  # fmt: skip
+        self.dispatcher.seat_room = _BESIDE_SITTERS
         self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, self._flat, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:
@@ -168,6 +173,7 @@ class LiveErrands(ErrandRun):
                 stuck.name in self._walks
                 and isinstance(stuck, Stuck)
                 and self.time - stuck.time + stuck.seconds > _STUCK
+                and not self.crowd.behaviors(stuck.name)[0].startswith(_CLIMBS)
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
