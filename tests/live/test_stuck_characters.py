@@ -175,6 +175,43 @@ def test_an_old_field_stands_until_the_new_one_is_there() -> None:
     assert after.fill(9) == []
 
 
+def test_new_goals_take_the_place_of_those_that_nobody_goes_to() -> None:
+    fields = prepared_in(boxes(5, 3)).fields
+    whole = RouteBook(fields)
+    whole.numbers(np.array([[4.0, 4.0]]))
+    book = RouteBook(fields, 3 * whole.nbytes)
+    goals = np.array([[4.0, 4.0], [-4.0, 4.0], [4.0, -4.0]])
+    assert book.numbers(goals).tolist() == [0, 1, 2] and book.full
+    assert book.fill(9) == [0, 1, 2]
+    another = np.array([[-4.0, -4.0]])
+    assert book.numbers(another).tolist() == [-1]
+    book.release(np.array([1]))
+    assert book.numbers(goals[:1]).tolist() == [0]  # given up, and asked for again before another took its place
+    assert book.numbers(another).tolist() == [2]
+    assert np.isinf(book.lengths[2]).all() and book.waiting == 1
+    assert book.fill(9) == [2]
+    whole.numbers(another)
+    whole.fill(9)
+    assert np.array_equal(book.lengths[2], whole.lengths[1])
+    assert book.numbers(goals[2:]).tolist() == [-1]
+    again = RouteBook(fields, 3 * whole.nbytes // 2)
+    again.restore(book.state(), book.lengths)
+    book.release(np.array([0, 2]))
+    again.release(np.array([0, 2]))
+    assert book.numbers(goals[2:]).tolist() == again.numbers(goals[2:]).tolist() == [1]
+
+
+def test_who_is_sent_about_for_long_never_runs_out_of_routes() -> None:
+    crowd = crowd_in(boxes(5, 3), route_bytes=4 * 4 * 100 * 100)
+    crowd.add([(-4.0, -4.0, 0.0)], [(4.0, 4.0)])
+    most = crowd._parts[0].planner.routes._most
+    assert 1 <= most < 20
+    for k in range(3 * most):
+        crowd.set_goals([0], [(4.0 - 0.25 * (k % 30), 4.0 - 0.25 * (k // 30))])
+        crowd.step(FRAME)
+        assert crowd._crowd.counts[0, playing.ROUTE] >= 0
+
+
 def test_where_nothing_stands_there_are_no_fields() -> None:
     book = RouteBook(prepared_in(OPEN).fields)
     assert book.numbers(np.array([[1.0, 1.0]])).tolist() == [-1]

@@ -33,11 +33,11 @@ TakeFacts = Callable[[float], Mapping[str, Any]]
 MINUTES = 5.0
 """Length of a record unless told otherwise [min]."""
 _LARGEST = 1e9
+"""Largest number in a record."""
 _SAME_TIME = 1e-6
 """Times that differ by less are equal [s]."""
 THRONG = "throng"
 """Behaviour of people in a throng."""
-"""Largest number in a record."""
 
 
 class LiveRecord:

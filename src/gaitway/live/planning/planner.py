@@ -207,6 +207,9 @@ class LivePlanner:
         most, limit = self._options.budget, self._options.budget_ms
         self._helped, self._shared, self._planned = 0.0, 0.0, []
         mine = self._library.owns(crowd.value)
+        if self.routes.full:
+            there = crowd.value.counts[:, playing.STATUS] != playing.EMPTY
+            self.routes.release(crowd.value.counts[mine & there, playing.ROUTE])
         if made := self.routes.fill(FIELDS):
             # ways are of other lengths than they seemed to be
             crowd.value.numbers[np.isin(crowd.value.counts[:, playing.ROUTE], made) & mine, playing.LEFT] = np.inf

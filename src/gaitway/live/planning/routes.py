@@ -32,9 +32,10 @@ class RouteBook:
     """Fields of distances, by goal. This class is **mutable**.
 
     Characters with the same goal share one field: a thousand characters that go through ten gates need ten. A world
-    without obstacles needs none. Where there are more goals than fit into memory, the last ones get no field; their
-    characters go straight on, and around what the tree sees. So do characters whose fields are still to be computed
-    (`fill`), unless the goal was known before the world changed: then the old field is used until the new one is there.
+    without obstacles needs none. Where there are more goals than fit into memory, new ones take the place of those that
+    nobody goes to any more (`release`). If there are none, the last ones get no field; their characters go straight on,
+    and around what the tree sees. So do characters whose fields are still to be computed (`fill`), unless the goal was
+    known before the world changed: then the old field is used until the new one is there.
 
     Attributes:
         map: cells in which a character can be.
@@ -57,6 +58,7 @@ class RouteBook:
         self._numbers: dict[tuple[int, int], int] = {}
         self._waiting: dict[int, tuple[float, float]] = {}
         self._made: set[int] = set()
+        self._spare: dict[int, tuple[int, int]] = {}
         self._lengths = np.empty((0, rows, columns), np.float32)
         self._place = read_only(np.array([*spec.origin, 1.0 / spec.cell]))
         if before is not None and self._most > 0 and before.map.spec == spec:
@@ -73,6 +75,16 @@ class RouteBook:
         """Number of fields that are still to be computed."""
         return len(self._waiting)
 
+    @property
+    def full(self) -> bool:
+        """Whether there is no memory for another goal."""
+        return 0 < self._most <= len(self._numbers)
+
+    def release(self, used: IntArray) -> None:
+        """Give up all fields but those of some numbers; each stays until another goal takes its place."""
+        kept = set(used.tolist())
+        self._spare = {number: key for key, number in self._numbers.items() if number not in kept}
+
     def numbers(self, goals: FloatArray) -> IntArray:
         """Return the number of the field for each goal, or -1; new fields are computed by `fill`.
 
@@ -82,14 +94,28 @@ class RouteBook:
         cells = self.map.spec.cells(goals)
         out = np.full(len(goals), -1)
         for k, (key, (x, y)) in enumerate(zip(map(tuple, cells.tolist()), goals.tolist(), strict=True)):
-            if key not in self._numbers and len(self._numbers) < self._most:
-                self._numbers[key] = len(self._numbers)
-            out[k] = number = self._numbers.get(key, -1)
-            if number >= 0 and number not in self._made:
+            out[k] = number = self._numbers.pop(key) if key in self._numbers else self._next()
+            if number < 0:
+                continue
+            self._numbers[key] = number  # the last that was asked for is the last to be given up
+            self._spare.pop(number, None)
+            if number not in self._made:
                 self._waiting.setdefault(number, (x, y))
         if len(self._numbers) > len(self._lengths):
             self._hold(min(max(len(self._numbers), 2 * len(self._lengths)), self._most))
         return out
+
+    def _next(self) -> int:
+        """Return the number of a new field, or of one that was given up; -1 if there is none."""
+        if not self.full:
+            return len(self._numbers) if self._most > 0 else -1
+        number = next(iter(self._spare), -1)
+        if number >= 0:
+            del self._numbers[self._spare.pop(number)]
+            self._made.discard(number)
+            self._waiting.pop(number, None)
+            self._lengths[number] = np.inf
+        return number
 
     def warm_up(self) -> None:
         """Compile or load what computes fields."""
@@ -110,6 +136,7 @@ class RouteBook:
             "cells": [[*key, number] for key, number in self._numbers.items()],
             "waiting": [[number, x, y] for number, (x, y) in self._waiting.items()],
             "made": sorted(self._made),
+            "spare": list(self._spare),
         }
 
     @property
@@ -132,9 +159,11 @@ class RouteBook:
         if np.isnan(lengths).any() or (lengths < 0.0).any():
             raise ValueError("route fields with lengths that are no lengths")
         self._numbers = {(int(row), int(column)): int(number) for row, column, number in state["cells"]}
-        known = list(self._numbers.values())
-        if known != list(range(count)):
+        if sorted(self._numbers.values()) != list(range(count)):
             raise ValueError("route fields that are not numbered one after another")
+        keys = {number: key for key, number in self._numbers.items()}
+        spare = [counted(number, count - 1, "route fields") for number in state.get("spare", ())]
+        self._spare = {number: keys[number] for number in spare}
         self._waiting = {
             counted(number, count - 1, "route fields"): (float(x), float(y)) for number, x, y in state["waiting"]
         }
