@@ -284,11 +284,31 @@ def test_what_would_go_beyond_a_limit_fades_and_never_stops(person: Library, rol
         return float(joint_velocity_changes(shown(made))[:, body.joints[row]].max())
 
     assert violations(shown(turns)).max() > 10.0
-    made = _within_limits(clip, body, turns)
+    made = _within_limits(clip, body, turns, np.full(len(body.joints), np.inf))
     assert violations(shown(made)).max() < 2.0
     assert sudden(made) < 2.0 * sudden(turns)
     assert np.abs(made[:20] - turns[:20]).max() < 1e-6 and np.abs(made[100:] - turns[100:]).max() < 1e-6
     assert rotations.angle_between(made[60, row], turns[0, row]) > np.radians(15.0), "it still turns"
+
+
+def test_heads_turn_no_more_suddenly_than_clips_do(person: Library) -> None:
+    clip = person.clips["stand"]
+    body = upper_body(clip.skeleton)
+    assert body is not None
+    row = body.column("head")
+    turns = np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), (len(clip), len(body.joints), 4)).copy()
+    turns[:, row] = body.turned(row, 0.3 * (np.arange(len(clip)) > 60))
+
+    def sudden(made: FloatArray) -> float:
+        local = np.array(clip.rotations)
+        local[:, body.joints] = rotations.multiply(local[:, body.joints], made)
+        return float(joint_velocity_changes(replace(clip, rotations=local))[:, body.joints[row]].max())
+
+    usual = np.full(len(body.joints), 0.5)
+    assert sudden(turns) > 5.0
+    made = _within_limits(clip, body, turns, usual)
+    assert sudden(made) < 0.75
+    assert np.abs(made[:40] - turns[:40]).max() < 1e-6 and np.abs(made[90:] - turns[90:]).max() < 1e-6
 
 
 def test_who_turns_on_the_spot_beside_a_wall_keeps_its_elbows_out_of_it() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from gaitway.core import planar
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
-from gaitway.library.standing import standing_behaviors
 
 SPEEDS = {"slow": 1.0, "normal": 1.4, "hurry": 1.7, "fast": 2.8}
 """Speeds of the words that a scene may use [m/s]; a library comes as near to them as it can. Who hurries walks."""
@@ -112,8 +111,7 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
 def _extra(library: Library, behavior: Behavior) -> float:
     """Return what a behaviour costs besides its length and its speed [m]."""
     ways = _TURN * _turn(library, behavior) + _ASIDE * _aside(library, behavior)
-    changes = 2 if _walks_and_stops(library, behavior) else int(behavior.start != behavior.end)
-    return ways + _CHANGE * changes + _SHUFFLE * _shuffles(library, behavior)
+    return ways + _CHANGE * (behavior.start != behavior.end) + _SHUFFLE * _shuffles(library, behavior)
 
 
 def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
@@ -204,14 +202,6 @@ def _shuffles(library: Library, behavior: Behavior) -> bool:
         return speed < _CREEP
     moves = [planar.relative(path[0], path[-1]) for path in (library.clips[n].planar_path() for n in behavior.clips)]
     return speed < _CREEP and any(np.hypot(move[0], move[1]) > _STEP for move in moves)
-
-
-def _walks_and_stops(library: Library, behavior: Behavior) -> bool:
-    """Return whether a behaviour is a whole short walk, from standing to standing: two of them are no longer one."""
-    if behavior.obstacle is not None or behavior.start != behavior.end or _speed(library, behavior) < _CREEP:
-        return False
-    moves = [planar.relative(path[0], path[-1]) for path in (library.clips[n].planar_path() for n in behavior.clips)]
-    return any(np.hypot(x, y) > _STEP for x, y, _ in moves) and bool(standing_behaviors(library, behavior.start))
 
 
 def _aside(library: Library, behavior: Behavior) -> float:

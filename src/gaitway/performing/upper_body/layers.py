@@ -6,7 +6,7 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from zlib import crc32
 
@@ -17,6 +17,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
+from gaitway.motion.quality import USUAL_PERCENTILE
 from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.upper_body import _limit_kernels
 from gaitway.performing.upper_body.crowd import Onlookers
@@ -50,6 +51,9 @@ _WORSE, _BEYOND = 0.3, 1.0
 """How much farther than its clip a turn may take a joint beyond its limit, and how far at least [degrees]."""
 _LESS, _TRIES = 0.65, 7
 """Factor on a turn that is too far, and how often it is applied at most."""
+_SUDDEN, _LEAST_SUDDEN = 1.4, 0.5
+"""Greatest change of the speed at which head and neck turn from frame to frame, over what is usual in the clips of the
+take (the audit's bar is 1.5), and the least that counts as usual [rad/s]."""
 _BEFORE_HANDS, _HANDS_SOFT = 0.9, 0.28
 """Time before hands rest on something, and after, in which trunk and arms go over to the clip, and the standard
 deviation of the filter by which they do [s]."""
@@ -101,6 +105,19 @@ class _Crowd:
     seen: Onlookers
     places: TakenPlaces
     seed: int
+    _usual: dict[int, FloatArray] = field(default_factory=dict)
+
+    def usual(self, body: UpperBody) -> FloatArray:
+        """Return how much the speed at which joints turn usually changes from frame to frame in clips [rad/s]; (K,)."""
+        key = id(body.skeleton)
+        if key not in self._usual:
+            clips = [
+                c for c in self.take.clips if c.skeleton is body.skeleton and c.fps == self.take.fps and len(c) > 2
+            ]
+            changes = [_changes(clip.rotations[:, body.joints], clip.fps)[1:-1] for clip in clips]
+            found = np.percentile(np.concatenate(changes), USUAL_PERCENTILE, axis=0) if changes else 0.0
+            self._usual[key] = np.maximum(found, np.full(len(body.joints), _LEAST_SUDDEN))
+        return self._usual[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +161,15 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
     for span in gaze.stands:
         _stand(crowd, person, span, turns)
-    turns = _within_limits(clip, body, _with_resting_hands(person, _with_own_life(person, take, turns)))
+    turns = _with_resting_hands(person, _with_own_life(person, take, turns))
+    turns = _within_limits(clip, body, turns, crowd.usual(body))
     return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
 
 
-def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray:
+def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatArray) -> FloatArray:
     """Return turns (F, K, 4) that take no joint beyond its limits, or farther beyond them than its clip does.
 
+    Neck and head do not turn more suddenly than is usual in the clips (K,) [rad/s], or than the clip itself does.
     Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
     is held at its limit would stop too suddenly. Neck and head are made less together.
     """
@@ -158,11 +177,13 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
     vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
     most = np.maximum(_beyond_limits(body, clip.rotations) + _WORSE, _BEYOND)
     gaze = [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
+    soft = np.maximum(_SUDDEN * usual[gaze], _changes(own[:, gaze], fps))
     out = turns
     for _ in range(_TRIES):
         local = np.array(clip.rotations)
         local[:, body.joints] = rotations.multiply(own, out)
         far = _beyond_limits(body, local) > most
+        far[:, gaze] |= _changes(local[:, body.joints[gaze]], fps) > soft
         far[:, gaze] = far[:, gaze].any(axis=1, keepdims=True)
         changed = np.flatnonzero(far.any(axis=0))
         if not len(changed):
@@ -172,6 +193,15 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray) -> FloatArray
         lessened = rotations.from_rotation_vector(weights[:, changed, None] * vectors[:, changed])
         out = np.array(out)
         out[:, changed] = lessened
+    return out
+
+
+def _changes(turns: FloatArray, fps: float) -> FloatArray:
+    """Return the change of the speed at which joints with rotations (F, K, 4) turn about each frame [rad/s]; (F, K)."""
+    out = np.zeros(turns.shape[:2])
+    if len(turns) > 2:
+        steps = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(turns[:-1]), turns[1:]))
+        out[1:-1] = np.linalg.norm(np.diff(steps, axis=0), axis=-1) * fps
     return out
 
 
