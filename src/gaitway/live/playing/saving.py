@@ -102,6 +102,7 @@ class RoutesHeader(Header):
     cells: list[Annotated[tuple[_Whole, _Whole, _Whole], Field(strict=False)]]
     waiting: list[Annotated[tuple[_Whole, _Finite, _Finite], Field(strict=False)]]
     made: list[_Whole]
+    spare: list[_Whole] = Field(default_factory=list)
 
 
 class SearchHeader(Header):
