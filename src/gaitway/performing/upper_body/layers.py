@@ -108,15 +108,14 @@ class _Crowd:
     _usual: dict[int, FloatArray] = field(default_factory=dict)
 
     def usual(self, body: UpperBody) -> FloatArray:
-        """Return how much the speed at which joints turn usually changes from frame to frame in clips [rad/s]; (K,)."""
+        """Return how much the speed at which neck and head turn usually changes in a frame of clips [rad/s]; (G,)."""
         key = id(body.skeleton)
         if key not in self._usual:
-            clips = [
-                c for c in self.take.clips if c.skeleton is body.skeleton and c.fps == self.take.fps and len(c) > 2
-            ]
-            changes = [_changes(clip.rotations[:, body.joints], clip.fps)[1:-1] for clip in clips]
-            found = np.percentile(np.concatenate(changes), USUAL_PERCENTILE, axis=0) if changes else 0.0
-            self._usual[key] = np.maximum(found, np.full(len(body.joints), _LEAST_SUDDEN))
+            joints = body.joints[_gaze_rows(body)]
+            own = (c for c in self.take.clips if c.skeleton is body.skeleton and c.fps == self.take.fps)
+            changes = [_changes(clip.rotations[:, joints], clip.fps)[1:-1] for clip in own]
+            whole = np.concatenate([np.zeros((1, len(joints))), *changes])
+            self._usual[key] = np.maximum(np.percentile(whole, USUAL_PERCENTILE, axis=0), _LEAST_SUDDEN)
         return self._usual[key]
 
 
@@ -169,15 +168,15 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
 def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatArray) -> FloatArray:
     """Return turns (F, K, 4) that take no joint beyond its limits, or farther beyond them than its clip does.
 
-    Neck and head do not turn more suddenly than is usual in the clips (K,) [rad/s], or than the clip itself does.
+    Neck and head do not turn more suddenly than is usual in the clips (G,) [rad/s], or than the clip itself does.
     Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
     is held at its limit would stop too suddenly. Neck and head are made less together.
     """
     own, fps = clip.rotations[:, body.joints], clip.fps
     vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
     most = np.maximum(_beyond_limits(body, clip.rotations) + _WORSE, _BEYOND)
-    gaze = [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
-    soft = np.maximum(_SUDDEN * usual[gaze], _changes(own[:, gaze], fps))
+    gaze = _gaze_rows(body)
+    soft = np.maximum(_SUDDEN * usual, _changes(own[:, gaze], fps))
     out = turns
     for _ in range(_TRIES):
         local = np.array(clip.rotations)
@@ -194,6 +193,11 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatA
         out = np.array(out)
         out[:, changed] = lessened
     return out
+
+
+def _gaze_rows(body: UpperBody) -> list[int]:
+    """Return the rows of neck and head among the joints of an upper body."""
+    return [k for k, role in enumerate(body.roles) if role in ("neck", "head")]
 
 
 def _changes(turns: FloatArray, fps: float) -> FloatArray:
@@ -235,7 +239,7 @@ def _look(person: _Person, vectors: FloatArray) -> None:
         parts = [(low, share), (high, 1.0 - share)] if low >= 0 else [(high, 1.0)]
         for row, part in parts:
             vectors[:, row] += np.outer(part * yaw, body.axes[row, 2]) + np.outer(part * pitch, body.axes[row, 1])
-    for row in (k for k, role in enumerate(body.roles) if role in ("neck", "head")):
+    for row in _gaze_rows(body):
         vectors[:, row] = gaussian_filter1d(vectors[:, row], _SOFT * fps, axis=0, mode="nearest")
     for row in (k for k, role in enumerate(body.roles) if role == "eye"):
         vectors[:, row] += np.outer(gaze.eye_yaw, body.axes[row, 2]) + np.outer(gaze.eye_pitch, body.axes[row, 1])
