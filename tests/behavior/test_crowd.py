@@ -323,3 +323,26 @@ def test_waits_are_no_brief_halts(libraries: Mapping[LibraryRef, Library]) -> No
     assert brief_halts(prepared, Plan((steps[0], *walk), (2.0, 0.3, 0.0), 5.0, 0.0)) == 1
     later = [replace(step, time=step.time + 4.0) for step in walk]
     assert brief_halts(prepared, Plan((*steps, *later), (2.0, 0.3, 0.0), 9.0, 0.0)) == 0
+
+
+def gate_that_closes(opens: bool) -> list[list[float]]:
+    """A box that moves into the only gap of a wall at 5 s, and out of it again at 30 s if it opens."""
+    shut = [[0.0, 0.0, 6.0], [4.0, 0.0, 6.0], [5.0, 0.0, 0.0], [30.0, 0.0, 0.0]]
+    return [*shut, [31.0, 0.0, 6.0], [90.0, 0.0, 6.0]] if opens else [*shut, [500.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("speed", "opens", "jogs"), [("normal", True, False), ("fast", True, True), ("normal", False, True)]
+)
+def test_nobody_jogs_who_can_wait(speed: str, opens: bool, jogs: bool) -> None:
+    """A gate closes before who walks is there. Who walks waits until it opens, and jogs if it would never open."""
+    place = scene(
+        [{"name": "ada", "start": [-5.5, 0, 0], "goal": [5, 0], "speed": speed}],
+        obstacles=[{"wall": {"points": [[0, 8 * side], [0, 0.8 * side]], "height": 2.5}} for side in (-1, 1)],
+        movers=[{"box": {"size": [0.4, 3.0], "height": 2.0}, "path": gate_that_closes(opens)}],
+        plan={"start_spread": 0},
+    )  # fmt: skip
+    crowd = plan_crowd(place, seed=1)
+    names = crowd.plans["ada"].behaviors
+    assert crowd.failed == ()
+    assert any("jog" in name for name in names) == jogs

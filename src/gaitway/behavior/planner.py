@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from gaitway.behavior.options import HEURISTICS, BehaviorOptions
 from gaitway.behavior.search import search
 from gaitway.behavior.searcher import Searcher
 from gaitway.core.arrays import read_only
+from gaitway.library.actions import ActionTable
 from gaitway.scene.characters import Character
 from gaitway.space.clip_choice import ClipChoice
-from gaitway.space.plan import SearchResult, Status
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Plan, SearchResult, Status
 from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query, TrafficView
 
 TRIES = {
     Effort.USUAL: ((1.2, 8_000), (1.5, 12_000), (3.0, 10_000), (5.0, 40_000)),
@@ -31,6 +35,8 @@ within some milliseconds, and any plan in a dense crowd. Among others a weight o
 IN_AREAS, IN_COMPANY = ((1.2, 30_000),), ((1.2, 10_000), (1.6, 40_000))
 """The same before all others where areas make ground dear, and of those who walk beside companions: a hasty search
 would walk straight on."""
+_NEVER = 1e6
+"""Cost of what is only done where nothing else is possible [m]."""
 ESTIMATE_WEIGHT = 2.0
 """Weight for which estimates are made, above 1: among others, a good plan soon is better than the best plan late."""
 
@@ -42,6 +48,22 @@ class PreparedSearch:
     searcher: Searcher
     heuristics: Heuristics
     clip_choice: ClipChoice
+    prepared: PreparedLibrary
+
+    @cached_property
+    def calm(self) -> Searcher:
+        """The same for searches that take a faster gait than preferred only where there is no other way."""
+        table, hurried = self.prepared.table, self.prepared.hurried
+        breaks = np.isin(table.behavior, [table.index(name) for name in sorted(hurried)])
+        return _searcher(self.prepared, replace(table, costs=read_only(np.where(breaks, _NEVER, table.costs))))
+
+    def rushes(self, plan: Plan) -> bool:
+        """Return whether a plan takes a faster gait than preferred, although it passes no obstacle in it."""
+        graph, hurried = self.prepared.library.graph, self.prepared.hurried
+        fast = {graph[name].end for name in hurried}
+        names = plan.behaviors
+        passes = any(graph[name].obstacle is not None and graph[name].start in fast for name in names)
+        return not passes and any(name in hurried for name in names)
 
 
 def prepared_search(prepared: PreparedLibrary, heuristics: Collection[str] = HEURISTICS) -> PreparedSearch:
@@ -53,15 +75,31 @@ def prepared_search(prepared: PreparedLibrary, heuristics: Collection[str] = HEU
     """
 
     def make() -> PreparedSearch:
-        searcher = Searcher(
-            prepared.table, prepared.discs, prepared.reaches, prepared.time_weight, speeds=prepared.speeds
-        )
+        searcher = _searcher(prepared, prepared.table)
         estimates = prepared.part(("estimates", tuple(heuristics)), lambda: Heuristics.of(
             prepared.table, searcher.costs, prepared.fields, prepared.discs, heuristics
         ), placed=True)  # fmt: skip
-        return PreparedSearch(searcher, estimates, ClipChoice(searcher))
+        return PreparedSearch(searcher, estimates, ClipChoice(searcher), prepared)
 
     return prepared.part(("A*", tuple(heuristics)), make, paced=True)
+
+
+def _find(
+    searcher: Searcher, fields: WorldFields, query: Query, traffic: TrafficView | None, estimates: HeuristicArrays,
+    tries: Sequence[tuple[float, int]],
+) -> SearchResult:  # fmt: skip
+    """Search with one weight and number of nodes after another, until there is a plan, or certainly none."""
+    searches: list[SearchResult] = []
+    for weight, nodes in tries:
+        tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
+        searches.append(search(searcher, fields, tried, traffic, estimates))
+        if searches[-1].status in (Status.FOUND, Status.NO_PATH):
+            break
+    return replace(searches[-1], earlier=tuple(searches[:-1]))
+
+
+def _searcher(prepared: PreparedLibrary, table: ActionTable) -> Searcher:
+    return Searcher(table, prepared.discs, prepared.reaches, prepared.time_weight, speeds=prepared.speeds)
 
 
 class BehaviorPlanner:
@@ -79,20 +117,18 @@ class BehaviorPlanner:
         if isinstance(options, BehaviorOptions):
             query = replace(query, weight=options.weight, anytime=options.anytime, max_nodes=options.max_nodes)
         estimates = self.estimates(request)
-        searches: list[SearchResult] = []
         tries = TRIES[request.effort]
         if request.company is not None:
             tries = (*IN_COMPANY, *tries)
         if fields.areas:
             tries = (*IN_AREAS, *tries)
-        for weight, nodes in tries:
-            tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
-            searches.append(search(tools.searcher, fields, tried, request.traffic, estimates))
-            if searches[-1].status in (Status.FOUND, Status.NO_PATH):
-                break
-        result = replace(searches[-1], earlier=tuple(searches[:-1]))
+        result = _find(tools.searcher, fields, query, request.traffic, estimates, tries)
         if result.plan is None:
             return result
+        if result.status is Status.FOUND and tools.rushes(result.plan):
+            calm = _find(tools.calm, fields, query, request.traffic, estimates, tries)
+            if calm.plan is not None and calm.status is Status.FOUND and not tools.rushes(calm.plan):
+                result = replace(calm, earlier=(*result.earlier, replace(result, earlier=()), *calm.earlier))
         plan = tools.clip_choice.with_identical_clips(fields, query, result.plan, request.traffic)
         return replace(result, plan=plan)
 

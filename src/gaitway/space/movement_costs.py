@@ -103,8 +103,8 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    hurries = _hurries(library, speed)
-    extras = {b.name: _extra(library, b) + _HURRY * (b.name in hurries) for b in library.graph.behaviors}
+    dear = hurries(library, speed)
+    extras = {b.name: _extra(library, b) + _HURRY * (b.name in dear) for b in library.graph.behaviors}
     return action_table(library, weights=weights, extras=extras)
 
 
@@ -156,8 +156,13 @@ def _preferred(means: Mapping[str, float], gaits: Collection[str], speed: str | 
     return min(max(preferred, min(speeds)), max(speeds))
 
 
-def _hurries(library: Library, speed: str | float) -> set[str]:
-    """Return the behaviours that lead into a gait which is much faster than preferred."""
+def hurries(library: Library, speed: str | float) -> set[str]:
+    """Return the names of the behaviours that break into a gait which is much faster than preferred.
+
+    Args:
+        library: the library.
+        speed: preferred speed: a word of `SPEEDS`, or metres per second.
+    """
     means, gaits, paces = _gaits(library)
     preferred = _preferred(means, gaits, speed)
     hurried = {state for state, pace in paces.items() if pace > _NEAR_GAIT[1] * preferred}
