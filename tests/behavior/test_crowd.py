@@ -346,3 +346,12 @@ def test_nobody_jogs_who_can_wait(speed: str, opens: bool, jogs: bool) -> None:
     names = crowd.plans["ada"].behaviors
     assert crowd.failed == ()
     assert any("jog" in name for name in names) == jogs
+
+
+@pytest.mark.parametrize(("clearance", "passed"), [(1.06, "crouch"), (1.25, "duck"), (1.55, "stoop")])
+def test_people_go_no_lower_than_the_beam_asks_for(clearance: float, passed: str) -> None:
+    place = scene(
+        [{"name": "ada", "start": [-6, 0, 0], "goal": [6, 0]}],
+        specials=[{"duck": {"center": [0, 0], "size": [0.2, 16], "clearance": clearance}}],
+    )
+    assert passed in plan_crowd(place, seed=1).plans["ada"].behaviors

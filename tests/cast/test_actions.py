@@ -22,6 +22,7 @@ from gaitway.cast.person.actions.clips import (
     JUMP_DEPTH,
     JUMP_HEIGHT,
     JUMPS,
+    STOOP_CLEARANCE,
     action_clips,
     joined,
 )
@@ -160,13 +161,12 @@ def flight(clip: Clip) -> slice:
 def test_body_passes_under_the_beam(behavior: str, take: int) -> None:
     made = entry(behavior, take)
     assert made.obstacle == "duck"
-    if behavior == "crouch":
-        assert highest_under(made, CROUCH_DEPTH) < CROUCH_CLEARANCE
-    else:
-        assert highest_under(made, DUCK_DEPTH) < DUCK_CLEARANCE
+    beams = {"crouch": (CROUCH_DEPTH, CROUCH_CLEARANCE), "stoop": (DUCK_DEPTH, STOOP_CLEARANCE)}
+    depth, clearance = beams.get(behavior, (DUCK_DEPTH, DUCK_CLEARANCE))
+    assert clearance - 0.15 < highest_under(made, depth) < clearance
 
 
-@pytest.mark.parametrize(("behavior", "metres"), [("duck", 1.1), ("duck_jog", 1.7)])
+@pytest.mark.parametrize(("behavior", "metres"), [("duck", 1.1), ("duck_jog", 1.7), ("stoop", 1.1)])
 def test_a_duck_is_a_dip_at_the_beam(behavior: str, metres: float) -> None:
     made = entry(behavior)
     clip = made.clip
@@ -178,14 +178,17 @@ def test_a_duck_is_a_dip_at_the_beam(behavior: str, metres: float) -> None:
 
 @pytest.mark.parametrize("behavior", DUCKS)
 def test_trunk_and_head_live_while_low(behavior: str) -> None:
-    """As fast as captured people who walk or run bent do, in the second around the beam [deg/s]."""
+    """As fast as captured people who walk or run bent do, in the second around the beam [deg/s].
+
+    The head of who stoops stays as level as that of who walks upright.
+    """
     made = entry(behavior)
     assert made.pass_time is not None
     middle, world = round(made.pass_time * made.clip.fps), made.clip.joint_transforms()[1]
     for joint in ("Spine2", "Head"):
         turned = world[middle - 8 : middle + 9, made.clip.skeleton.index(joint)]
         speed = np.degrees(rotations.angle_between(turned[1:], turned[:-1])) * made.clip.fps
-        assert speed.mean() > 25.0
+        assert speed.mean() > (15.0 if (behavior, joint) == ("stoop", "Head") else 25.0)
 
 
 def highest_under(made: CastClip, depth: float) -> float:

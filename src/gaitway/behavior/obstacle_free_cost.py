@@ -79,7 +79,7 @@ class ObstacleFreeCost:
         free: ObstacleFreeCost = cached(
             "obstacle_free_cost",
             (__name__,),
-            (table.moves, states, costs, float(tolerance)),
+            (table.moves, table.kind, states, costs, float(tolerance)),
             lambda: ObstacleFreeCost._computed(table, states, costs, tolerance),
             vars,
             lambda packed: ObstacleFreeCost(**packed),
@@ -92,7 +92,7 @@ class ObstacleFreeCost:
         starts, origins, moves = _backwards(table, states, costs)
         rest: BoolArray = read_only(states.rest >= 0)
         length = np.hypot(table.moves[:, 0], table.moves[:, 1])
-        going = length[length > _STILL]
+        going = length[(length > _STILL) & (table.kind < 0)]
         reach = float(np.clip(_STEPS * np.median(going), _LEAST, _MOST)) if len(going) else _LEAST
         half = int(min(0.5 * np.sqrt(_NODES / len(states)), reach / _FINEST)) // 2 * 2
         fine = reach / half
@@ -106,13 +106,17 @@ class ObstacleFreeCost:
 
 
 def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return moves by the state that they lead to: first of each, state that they begin in, and x, y, heading, cost."""
+    """Return moves by the state that they lead to: first of each, state that they begin in, and x, y, heading, cost.
+
+    What passes an obstacle and goes on as before is left out.
+    """
     rows = []
     for state in range(len(states)):
         for behavior in states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]:
             for action in range(states.action_starts[behavior], states.action_starts[behavior + 1]):
-                if not states.idle[behavior]:
-                    rows.append((int(states.after[behavior]), state, *table.moves[action], costs[action]))
+                if states.idle[behavior] or (table.kind[action] >= 0 and states.after[behavior] == state):
+                    continue  # there is nothing to pass
+                rows.append((int(states.after[behavior]), state, *table.moves[action], costs[action]))
     rows.sort(key=lambda row: row[0])
     entries = np.array(rows, dtype=np.float64).reshape(-1, 6)
     starts = np.searchsorted(entries[:, 0], np.arange(len(states) + 1))

@@ -48,7 +48,7 @@ CASTS = {
             "person.steps.clips:stepping_clips",
         ),
         {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
-        {"hurdle": 1.1, "jump": 1.3, "long_jump": 1.5, "crouch": 2.5},
+        {"hurdle": 1.1, "jump": 1.3, "long_jump": 1.5, "duck": 1.04, "duck_jog": 1.04, "crouch": 2.5},
     ),
     "horse": CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
     "skateboarder": CastParts(

@@ -28,6 +28,8 @@ JUMPS = {
 }
 DUCK_CLEARANCE, DUCK_DEPTH = 1.22, 0.25
 """A duck is a dip at the beam: it passes under one this high and this deep [m]."""
+STOOP_CLEARANCE = 1.5
+"""A stoop is a dip of the trunk: it passes under a beam this high, as deep as that of a duck [m]."""
 CROUCH_CLEARANCE, CROUCH_DEPTH = 1.1, 1.0
 """A crouch goes lower and on for longer: it passes under a beam this high and this deep [m]."""
 DUCKS = {
@@ -36,6 +38,7 @@ DUCKS = {
         "jog", depth=0.72, cycles=2, low_speed=2.5, quickness=1.12, keys=(0.1, 0.45, 0.55, 0.9), longer_stance=0.08
     ),
     "crouch": Duck("walk"),
+    "stoop": Duck("walk", depth=0.24, cycles=2, low_speed=1.3, keys=(0.2, 0.47, 0.49, 0.78)),
 }
 CRAWL_CLEARANCE = 0.8
 """Crawling passes under a slab this high [m]; "crawl_under" as a whole under one 0.5 m deep."""
