@@ -123,13 +123,15 @@ class BehaviorPlanner:
         if fields.areas:
             tries = (*IN_AREAS, *tries)
         result = _find(tools.searcher, fields, query, request.traffic, estimates, tries)
-        if result.plan is None:
+        plan = result.plan
+        if plan is None:
             return result
-        if result.status is Status.FOUND and tools.rushes(result.plan):
+        if result.status is Status.FOUND and tools.rushes(plan):
             calm = _find(tools.calm, fields, query, request.traffic, estimates, tries)
             if calm.plan is not None and calm.status is Status.FOUND and not tools.rushes(calm.plan):
-                result = replace(calm, earlier=(*result.earlier, replace(result, earlier=()), *calm.earlier))
-        plan = tools.clip_choice.with_identical_clips(fields, query, result.plan, request.traffic)
+                plan, before = calm.plan, (*result.earlier, replace(result, earlier=()), *calm.earlier)
+                result = replace(calm, earlier=before)
+        plan = tools.clip_choice.with_identical_clips(fields, query, plan, request.traffic)
         return replace(result, plan=plan)
 
     def estimates(self, request: PlanRequest) -> HeuristicArrays:
