@@ -612,5 +612,5 @@ def _performer(
         clips=crowd.bent.get(character.name, {}),
         height=height,
         ground=ground,
-        sway=SWAY if exact else None,
+        sway=0.0 if character.name in crowd.hemmed else SWAY if exact else None,
     )

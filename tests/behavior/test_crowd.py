@@ -12,10 +12,11 @@ import pytest
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.behavior.member_planner import brief_halts
 from gaitway.behavior.planner import BehaviorPlanner
-from gaitway.behavior.starts import start_delays
+from gaitway.behavior.starts import CrowdMember, is_hemmed, start_delays
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.library.behavior import Library
+from gaitway.performing.standing import Standing
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
 from gaitway.space.movement_costs import SPEEDS, speed_weights
@@ -355,3 +356,20 @@ def test_people_go_no_lower_than_the_beam_asks_for(clearance: float, passed: str
         specials=[{"duck": {"center": [0, 0], "size": [0.2, 16], "clearance": clearance}}],
     )
     assert passed in plan_crowd(place, seed=1).plans["ada"].behaviors
+
+
+@pytest.mark.parametrize(("room", "hemmed"), [(0.26, True), (1.0, False)])
+def test_who_ends_close_to_a_wall_stands_still(
+    libraries: Mapping[LibraryRef, Library], room: float, hemmed: bool
+) -> None:
+    """Hands of who moves while standing would be in the wall beside."""
+    place = scene(
+        [{"name": "ada", "start": [-4, 3, 0], "goal": [4, 3]}],
+        obstacles=[{"box": {"center": [0, -1], "size": [16, 2], "height": 2.5}}],
+    )
+    character = place.characters[0]
+    member = CrowdMember(character, planning_context(place.world, libraries).prepared(character), 0, 0)
+    plan = Plan((PlanStep("stop_walk", "stop_walk", (0.0, room, 0.0), 0.0),), (0.6, room, 0.0), 1.2, 1.0)
+    assert is_hemmed(place.world, member, plan) == hemmed
+    still = Standing.of(load_cast("person")).calmed(0.0)
+    assert all(np.ptp(clip.joint_positions(), axis=0).max() < 1e-9 for clip in still.clips)

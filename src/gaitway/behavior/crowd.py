@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.behavior.member_planner import MemberPlanner, MemberPlans, brief_halts, turning
-from gaitway.behavior.starts import CrowdMember, absentees, own_speed, start_delay, start_delays, step_aside
+from gaitway.behavior.starts import CrowdMember, absentees, is_hemmed, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
@@ -70,6 +70,8 @@ class CrowdPlan:
     """Part of it that searches took [s]."""
     expanded: int
     """Expanded nodes of all searches."""
+    hemmed: frozenset[str] = frozenset()
+    """Characters that end so near to an obstacle that they must stand still."""
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -130,6 +132,9 @@ def plan_crowd(
         seconds=time.perf_counter() - began,
         search_seconds=searched,
         expanded=sum(result.expanded for result in crowd.one.searched),
+        hemmed=frozenset(
+            m.name for m in crowd.members if m.name in best.plans and is_hemmed(scene.world, m, best.plans[m.name])
+        ),
     )
 
 

@@ -217,16 +217,23 @@ def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequ
     if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
         who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
         return lies_in("start", (x, y), who)
-    if short.max() > 0.0 and _touches(world, member):
+    if short.max() > 0.0 and _touches(world, member.prepared, member.character.start, member.after):
         return lies_in("start", (x, y), fields.blame(discs[[int(np.argmax(short))], :2])[0])
     others = _met(member, traffic) or _too_near(member, standing)
     return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
 
 
-def _touches(world: World, member: CrowdMember) -> bool:
-    """Return whether the body of a member that stands at its start touches an obstacle, in any moment of any clip."""
-    prepared, pose = member.prepared, member.character.start
-    limbs = prepared.part(("standing limbs", member.after), lambda: _standing_limbs(prepared.library, member.after))
+def is_hemmed(world: World, member: CrowdMember, plan: Plan) -> bool:
+    """Return whether a member that moves as it stands would touch an obstacle at the end of its plan."""
+    discs = member.end_discs(plan)
+    if not plan.steps or (discs[:, 2] <= member.prepared.fields.clearance(discs[:, :2])).all():
+        return False
+    return _touches(world, member.prepared, plan.end_pose, plan.steps[-1].behavior)
+
+
+def _touches(world: World, prepared: PreparedLibrary, pose: Pose, after: str | None) -> bool:
+    """Return whether a body that stands after a behaviour touches an obstacle, in any moment of any clip."""
+    limbs = prepared.part(("standing limbs", after), lambda: _standing_limbs(prepared.library, after))
     points = placed_discs(pose, limbs)
     low, high = np.array(BODY_BAND) + float(world.ground(pose[:2]))
     away = distance(world, points[:, :2], low=low, high=high)
