@@ -52,14 +52,14 @@ def test_a_character_squeezes_through_a_forest_and_the_audit_is_clean() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "depth"), [(0.5, 0.01), (0.45, 0.11)])
-def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: float, depth: float) -> None:
-    """In narrower gates the trunk turns so far that arms do not always get out of it; the aim of 1 cm is missed."""
+@pytest.mark.parametrize("width", [0.5, 0.42, 0.4])
+def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: float) -> None:
+    """Arms are ahead of the body or behind it, and never in it by more than 1 cm."""
     scene = gate(width)
     planned = gaitway.plan_scene(scene)
     plan = planned.crowd.plans["ada"]
     assert audit_take(planned.take, scene.world).violations == ()
-    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < depth
+    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < 0.01
 
 
 @pytest.mark.slow
@@ -73,6 +73,8 @@ def test_people_cross_pillars_in_both_directions_and_keep_clear_of_one_another()
     scene = pillars(0.5, "deform")
     planned = gaitway.plan_scene(scene)
     assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+    own = [step.clip for plan in planned.crowd.plans.values() for step in plan.own.values()]
+    assert max(float(own_depths(clip).max()) for clip in own) < 0.01
 
 
 def test_the_time_to_look_for_a_plan_is_kept() -> None:

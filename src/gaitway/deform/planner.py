@@ -87,12 +87,20 @@ class DeformPlanner:
     def find(self, request: PlanRequest) -> SearchResult:
         """Search for a branch to the goal whose whole body touches nothing."""
         run = _DeformRun(request, *self._parts(request.prepared))
+        known = request.prepared.part("deform failures", dict[object, SearchResult], placed=True)
+        # a crowd asks several times; alone in the same place, the answer is the same
+        key = (request.query, run.most, run.options, request.prepared.speeds.tobytes())
+        if not run.busy and key in known:
+            return known[key]
         result = run.result()
-        return SearchResult(
+        told = SearchResult(
             result.status, result.plan, run.search.expanded, run.search.checks, run.seconds, result.closest,
             result.remaining, dict(run.search.blockers.most_common(4)) if result.plan is None else {}, result.reason,
             FOUND_BY,
         )  # fmt: skip
+        if not run.busy and result.plan is None:
+            known[key] = told
+        return told
 
     @staticmethod
     def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap]:
@@ -114,6 +122,7 @@ class _DeformRun:
         self.request, self.place, self.prepared, self.query = request, place, request.prepared, request.query
         plan = request.character.plan
         self.options = plan if isinstance(plan, DeformOptions) else DeformOptions()
+        self.most = round(_EFFORT[request.effort] * self.options.max_nodes)
         self.held = HeldTraffic(request.traffic)
         self.busy = len(request.traffic.arrays.keys) > 0
         self.table = self.prepared.table
@@ -146,7 +155,7 @@ class _DeformRun:
             return self._failed(Status.NO_PATH, "no gap on the way is wide enough, even for a squeezed body")
         if math.dist(query.start[:2], query.goal) <= query.tolerance and self._heads(query.start[2]):
             return SearchResult(Status.FOUND, Plan((), query.start, query.start_time, 0.0), closest=query.start)
-        most = round(_EFFORT[self.request.effort] * self.options.max_nodes)
+        most = self.most
         blocker: str | None = None
         for _ in range(_TRIES):
             node = self.search.next(most, lambda: self.late)
