@@ -103,8 +103,10 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         depth, inside = float(depths.max()), float(own.max())
         worst, name = -1, None
         if depth > 0.0:
-            worst = int(np.argmax(depths.max(axis=1)))
-            name = place.named[which[worst, int(np.argmax(depths[worst]))]]
+            # arms can be narrowed, the core cannot
+            core = (depths[:, CORE] > 0.0).any()
+            worst = int(np.argmax(depths[:, CORE] if core else depths.max(axis=1)))
+            name = place.named[which[worst, CORE if core else int(np.argmax(depths[worst]))]]
         now = Tucked(narrow, arms, trunk, depth, worst, name, inside)
         # what lies in others counts first, and then what lies in the own body
         score = depth + _FARTHEST if depth > 0.0 else inside
