@@ -110,8 +110,8 @@ class DeformPlanner:
         """Search for a branch to the goal whose whole body touches nothing."""
         run = _DeformRun(request, *self._parts(request.prepared))
         known = request.prepared.part("deform failures", dict[object, SearchResult], placed=True)
-        # a crowd asks several times; alone in the same place, the answer is the same
-        key = (request.query, run.most, run.options, request.prepared.speeds.tobytes())
+        # a crowd asks several times, with other seeds, which nothing here hangs on; who is alone gets the same answer
+        key = (replace(request.query, seed=0), run.most, run.options, request.prepared.speeds.tobytes())
         if not run.busy and key in known:
             return known[key]
         result = run.result()
