@@ -10,6 +10,7 @@ import pytest
 import gaitway
 from gaitway.audit.auditing import audit_take
 from gaitway.bench.deform import gate, pillars
+from gaitway.deform.planner import DeformPlanner, _DeformRun
 from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
@@ -52,14 +53,14 @@ def test_a_character_squeezes_through_a_forest_and_the_audit_is_clean() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "depth"), [(0.5, 0.01), (0.45, 0.11)])
-def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: float, depth: float) -> None:
-    """In narrower gates the trunk turns so far that arms do not always get out of it; the aim of 1 cm is missed."""
+@pytest.mark.parametrize("width", [0.5, 0.42, 0.4])
+def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: float) -> None:
+    """Arms are ahead of the body or behind it, and never in it by more than 1 cm."""
     scene = gate(width)
     planned = gaitway.plan_scene(scene)
     plan = planned.crowd.plans["ada"]
     assert audit_take(planned.take, scene.world).violations == ()
-    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < depth
+    assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < 0.01
 
 
 @pytest.mark.slow
@@ -73,9 +74,53 @@ def test_people_cross_pillars_in_both_directions_and_keep_clear_of_one_another()
     scene = pillars(0.5, "deform")
     planned = gaitway.plan_scene(scene)
     assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+    own = [step.clip for plan in planned.crowd.plans.values() for step in plan.own.values()]
+    assert max(float(own_depths(clip).max()) for clip in own) < 0.01
 
 
 def test_the_time_to_look_for_a_plan_is_kept() -> None:
     planned = gaitway.plan_scene(forest(0.45, max_seconds=1e-3))
     result = planned.crowd.results["ada"]
     assert not result.found and result.status is Status.BUDGET and result.expanded < 3
+
+
+def lane(special: dict[str, Any]) -> Scene:
+    """Return a lane with something across it that one cannot go around."""
+    return scene_from_dict(
+        {
+            "gaitway": 1,
+            "library": "person",
+            "bounds": [0, 0, 11, 4],
+            "specials": [special],
+            "characters": [{"name": "ada", "start": [1.2, 2, 0], "goal": [9.5, 2]}],
+            "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0},
+        }
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("special", "passed_by"),
+    [
+        ({"jump": {"center": [5.5, 2], "size": [0.15, 4], "height": 0.4}}, "step_over"),
+        ({"duck": {"center": [5.5, 2], "size": [0.25, 4], "clearance": 1.25, "height": 0.2}}, "duck"),
+        ({"crawl": {"center": [5.5, 2], "size": [0.5, 4], "clearance": 0.85, "height": 0.2}}, "crawl_under"),
+    ],
+)
+def test_what_spans_a_lane_is_passed_once_over_or_under(special: dict[str, Any], passed_by: str) -> None:
+    scene = lane(special)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed
+    names = [step.behavior for step in planned.crowd.plans["ada"].steps]
+    assert sum(name.startswith(passed_by) for name in names) == 1, names
+    assert audit_take(planned.take, scene.world).violations == ()
+
+
+def test_the_same_question_is_not_answered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd asks again and again for somebody who is alone and finds no way."""
+    asked, answered = [], []
+    find, result = DeformPlanner.find, _DeformRun.result
+    monkeypatch.setattr(DeformPlanner, "find", lambda self, request: (asked.append(1), find(self, request))[1])
+    monkeypatch.setattr(_DeformRun, "result", lambda self: (answered.append(self.query), result(self))[1])
+    planned = gaitway.plan_scene(forest(0.45, max_nodes=2))
+    assert planned.failed and 0 < len(answered) < len(asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from gaitway.deform._depth_kernels import capsule_depth, plan_distance
 from gaitway.deform.constraints import Contact, Continuity, MotionLimits
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.place import SqueezePlace
-from gaitway.deform.squeezing import TOLERANCE, squeeze
+from gaitway.deform.squeezing import TOLERANCE, end_pin, squeeze
 from gaitway.world.exact import distance
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere
@@ -175,3 +177,38 @@ def test_a_clip_that_stays_is_only_moved() -> None:
     assert stand.path is None
     assert squeeze(stand, START, place_of()).fits
     assert not squeeze(stand, START, place_of(Box((0.0, 0.0), (0.3, 0.3), 1.0))).fits
+
+
+@pytest.mark.parametrize("name", ["walk_forward", "stop_walk"])
+def test_the_end_of_a_fragment_is_pinned_at_a_pose_also_where_it_stands_in_the_end(name: str) -> None:
+    fragment = Fragment.of(load_cast("person").clips[name])
+    plain = squeeze(fragment, Continuity((1.0, 2.0, 0.7)), place_of())
+    x, y, heading = plain.end
+    goal = (x + 0.03, y - 0.05, heading + 0.1)
+    pin = end_pin(fragment, (1.0, 2.0, 0.7), goal)
+    assert pin is not None
+    found = squeeze(fragment, Continuity((1.0, 2.0, 0.7)), place_of(), pins=(pin,), limits=LESS)
+    assert found.fits, found.reason
+    np.testing.assert_allclose(found.end, goal, atol=2e-3)
+
+
+def test_contradictory_contacts_are_told(walk: Fragment) -> None:
+    clip = walk.clip
+    joint, frame = clip.skeleton.roles["left_ankle"], len(clip) - 2
+    at = clip.joint_positions()[frame, joint, :2] - clip.root_positions[0, :2]
+    apart = [Contact(frame, joint, (at[0] - 1.0, at[1] + y), (at[0] + 1.0, at[1] + y + 0.02)) for y in (0.1, -0.12)]
+    found = squeeze(walk, START, place_of(), contacts=apart)
+    assert not found.fits and "contradicts" in found.reason and np.isfinite(found.path).all()
+
+
+def test_a_fragment_of_one_place_has_no_path_and_no_explosion() -> None:
+    clip = load_cast("person").clips["stand"]
+    short = replace(clip, root_positions=clip.root_positions[:2], rotations=clip.rotations[:2], contacts=None)
+    found = squeeze(Fragment.of(short), START, place_of(Cylinder((0.0, 0.0), 0.2, 1.4)))
+    assert not found.fits and found.blocker == "solid 0" and np.isfinite(found.path).all()
+
+
+def test_something_that_moves_through_a_character_is_named(walk: Fragment) -> None:
+    mover = Mover.of(Box((0.0, 0.0), (2.0, 0.4), 1.5), [0.0, 1.2], [(1.0, -2.0, 0.0), (1.0, 2.0, 0.0)], name="cart")
+    found = squeeze(walk, START, SqueezePlace(World(BOUNDS, (), (mover,))))
+    assert not found.fits and found.blocker == "cart" and np.isfinite(found.path).all()

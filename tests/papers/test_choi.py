@@ -15,6 +15,7 @@ from gaitway.papers.choi import (
     lazy_roadmap,
     steered_walks,
 )
+from gaitway.papers.choi_course import course, many_cylinders
 from gaitway.world.exact import distance
 
 
@@ -50,3 +51,20 @@ def test_a_roadmap_with_few_nodes_says_that_nothing_is_joined() -> None:
     roadmap, way = lazy_roadmap("person", 1, 8)
     assert way is None and len(roadmap.nodes) == 8
     assert all(edge.squeezed.fits for edge in roadmap.edges)
+
+
+def test_the_course_has_no_way_around_anything() -> None:
+    scene = course()
+    _, low, _, high = scene.world.bounds
+    across = [o for o in scene.world.obstacles if o.kind in ("jump", "duck", "crawl")]
+    assert len(across) == 3
+    for obstacle in across:
+        _, y0, _, y1 = obstacle.shape.footprint().bounds
+        assert y0 <= low and y1 >= high
+
+
+def test_cylinders_leave_the_gaps_that_were_asked_for() -> None:
+    for gap in (0.5, 0.45):
+        centers = np.array([o.shape.footprint().points.mean(axis=0) for o in many_cylinders(gap).world.obstacles])
+        row = np.sort(centers[np.abs(centers[:, 0] - 3.0) < 0.01][:, 1])
+        assert np.diff(row) - 0.5 == pytest.approx(gap, abs=1e-3)

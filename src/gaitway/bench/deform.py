@@ -1,4 +1,4 @@
-"""Benchmark of deformable motion: paths beside the same equations in plain NumPy, fragments, gates, and pillars.
+"""Benchmark of deformable motion: paths beside the same equations in NumPy, fragments, gates, pillars, relaxed plans.
 
 The bars are 12 us for a path of 150 frames with four pins, thirty times less than without factorising beforehand, and
 0.2 ms for a fragment that is put among pillars.
@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.audit import audit_take
+from gaitway.bench._relaxed import relaxed_figures
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.deform.branch import refined
 from gaitway.deform.constraints import Continuity
 from gaitway.deform.elastic_path import ElasticPath
 from gaitway.deform.fragment import Fragment
@@ -32,6 +34,8 @@ PATH_TARGET = 30.0
 PATH_BAR_US = 12.0
 FRAGMENT_BAR_MS, FRAGMENTS = 0.2, 300
 """Bar for the median time of a fragment, and number of places into which it is put."""
+REFINED_BAR_MS = 3.0
+"""Bar for the median time of a fragment with its whole body."""
 GATES = (0.50, 0.45, 0.42, 0.40)
 """Widths of gates [m]."""
 _GATE_SECONDS = 20.0
@@ -56,12 +60,13 @@ def run() -> BenchTable:
         f"a path takes {1e3 * times['ours'].median:.1f} us (bar {PATH_BAR_US:g} us), within {away:.0e} m of NumPy's; "
         f"least times {1e3 * times['ours'].low:.1f} us and {times['numpy'].low:.1f} ms (its threads suffer among many)"
     ]
-    notes.append(_fragments())
+    notes += [_fragments(), _refinement()]
     notes += [_gate(wide) for wide in GATES]
     for gap in GAPS:
         row, note = _planned(gap)
         rows.append(row)
         notes.append(note)
+    notes.append(relaxed_figures().words())
     return BenchTable(
         "deform: elastic paths, fragments, gates and plans among pillars", tuple(rows), machine(), tuple(notes)
     )
@@ -114,6 +119,21 @@ def _fragments() -> str:
     return (
         f"a fragment of {len(walk)} frames among pillars takes {np.median(times):.3f} ms at the median (bar "
         f"{FRAGMENT_BAR_MS:g} ms), {np.quantile(times, 0.95):.3f} ms at the 95th percentile; {fits} of {FRAGMENTS} fit"
+    )
+
+
+def _refinement() -> str:
+    """Put a walk into a gate and refine it to a whole body, and tell how long that takes."""
+    walk = Fragment.of(load_cast("person").clips["walk_forward"])
+    place = SqueezePlace(gate(0.5).world)
+    moments, spent = np.arange(len(walk)) / walk.clip.fps, list[float]()
+    for y in np.linspace(2.95, 3.05, 11).tolist():
+        began = time.perf_counter()
+        refined([squeeze(walk, Continuity((3.4, y, 0.0)), place)], [moments], place)
+        spent.append(1e3 * (time.perf_counter() - began))
+    return (
+        f"the same in a gate of 50 cm, refined to a whole body, takes {np.median(spent):.0f} ms at the median "
+        f"(bar {REFINED_BAR_MS:g} ms)"
     )
 
 

@@ -14,7 +14,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.squeezing import Squeezed
-from gaitway.deform.tucking import tuck
+from gaitway.deform.tucking import CORE, body_depths, capsule_groups, tuck
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import bent, follow_path
 from gaitway.performing.arrival.footwork import laid
@@ -52,6 +52,13 @@ def posed(squeezed: Squeezed) -> Clip:
     roots[:, :2] = planar.transform_points(carry, roots[:, :2])
     turns[:, 0] = rotations.multiply(rotations.from_yaw(carry[2]), turns[:, 0])
     return replace(clip, root_positions=roots, rotations=turns)
+
+
+def core_clears(squeezed: Squeezed, times: FloatArray, place: SqueezePlace) -> bool:
+    """Return whether the body without its arms touches nothing once its feet are planted; times are (F,) [s]."""
+    clip = posed(squeezed)
+    depths, _ = body_depths(clip, place, times, capsule_groups(clip.skeleton), DEEPEST)
+    return not bool((depths[:, CORE] > 0.0).any())
 
 
 def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: SqueezePlace) -> RefinedBranch:

@@ -20,7 +20,9 @@ class DeformOptions(PlanOptions):
     horizon: int = field(
         "Nodes that are expanded before a character commits itself to its next clip", 60, ge=1, le=100_000
     )
-    max_nodes: int = field("Most nodes to expand for one character", 600, ge=1, le=10_000_000)
+    max_nodes: int = field(
+        "Most nodes to expand for one character; a way longer than 8 m has more", 600, ge=1, le=10_000_000
+    )
     least_stretch: float = field("Least factor on the length of a step", LEAST, gt=0.1, le=1.0)
     most_stretch: float = field("Greatest factor on the length of a step", MOST, ge=1.0, le=3.0)
     bend_deg: float = field("Greatest bend that is added to a path", 60.0, unit="degrees/s", ge=0.0, le=720.0)

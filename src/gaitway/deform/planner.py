@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import shapely
 
 from gaitway.core import planar
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import compile_seconds
-from gaitway.deform.branch import RefinedBranch, refined
+from gaitway.deform.branch import RefinedBranch, core_clears, refined
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.options import DeformOptions
 from gaitway.deform.place import SqueezePlace
@@ -22,14 +23,16 @@ from gaitway.deform.squeezing import Squeezed
 from gaitway.library.standing import standing_behaviors
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.scene.characters import Character
+from gaitway.space._query_kernels import NEVER
 from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
-from gaitway.space.plan import OwnStep, Plan, PlanStep, SearchResult, Status, in_the_way
+from gaitway.space.plan import OwnStep, Plan, PlanStep, Pose, SearchResult, Status, in_the_way
 from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.routes import RouteMap
 from gaitway.space.traffic import placed_discs, swept_step
+from gaitway.world.footprint import core_geometry
 
 FOUND_BY = "deform"
 _THIN = 0.14
@@ -38,6 +41,16 @@ _CELL = 0.1
 """Side of a cell of the estimate of the way [m]."""
 _EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2}
 """Factor on the number of nodes."""
+_DRAWN, _TURNED, _WELL_WITHIN = 0.25, float(np.radians(60.0)), 0.6
+"""How far the end of a fragment is drawn to the goal, as a share of its extent; the greatest turn on the way there
+[rad]; and share of the tolerance within which it is drawn."""
+_AIMS = read_only(np.radians(np.arange(-48.0, 49.0, 8.0)))
+"""Directions in which the way is looked for, against that of a fragment [rad]."""
+_ONWARD, _ROOM, _CLEAR_COST = 0.5, 0.25, 2.0
+"""Distance over which the way is looked at beyond the end of a fragment, the room that a squeezed body needs [m], and
+what a metre less of it counts."""
+_NODES_FOR = 8.0
+"""Length of a way for which the number of nodes is meant [m]; a longer one has more."""
 _TRIES = 40
 """Most branches that are refined."""
 
@@ -52,13 +65,13 @@ class Fragments:
 
     @staticmethod
     def of(prepared: PreparedLibrary) -> Fragments:
-        """Make the fragments of all clips that pass no obstacles; clips that stay where they are only wait."""
+        """Make the fragments of all clips; of those that stay where they are, one of each state, to wait."""
         table, actions = prepared.table, prepared.actions
         choices: dict[int, list[Choice]] = {}
         waits: set[int] = set()
         per_metre = math.inf
         for action in range(len(table)):
-            if table.kind[action] >= 0 or (table.idle[action] and not table.quiet[action]):
+            if table.idle[action] and not table.quiet[action]:
                 continue
             begins = int(table.start_state[action])
             if table.idle[action]:
@@ -69,10 +82,19 @@ class Fragments:
             fragment = prepared.part(("fragment", clip.name), partial(Fragment.of, clip))
             speed, cost = float(prepared.speeds[action]), float(actions.costs[action])
             choices.setdefault(begins, []).append(
-                Choice(action, fragment, begins, int(table.end_state[action]), cost, speed, clip.duration / speed)
+                Choice(
+                    action,
+                    fragment,
+                    begins,
+                    int(table.end_state[action]),
+                    cost,
+                    speed,
+                    clip.duration / speed,
+                    bool(table.kind[action] >= 0),
+                )
             )
             way = float(np.hypot(*table.moves[action][:2]))
-            if way > 0.1:
+            if way > 0.1 and table.kind[action] < 0:
                 per_metre = min(per_metre, cost / way)
         return Fragments(choices, per_metre if math.isfinite(per_metre) else 1.0)
 
@@ -87,12 +109,20 @@ class DeformPlanner:
     def find(self, request: PlanRequest) -> SearchResult:
         """Search for a branch to the goal whose whole body touches nothing."""
         run = _DeformRun(request, *self._parts(request.prepared))
+        known = request.prepared.part("deform failures", dict[object, SearchResult], placed=True)
+        # a crowd asks several times, with other seeds, which nothing here hangs on; who is alone gets the same answer
+        key = (replace(request.query, seed=0), run.most, run.options, request.prepared.speeds.tobytes())
+        if not run.busy and key in known:
+            return known[key]
         result = run.result()
-        return SearchResult(
+        told = SearchResult(
             result.status, result.plan, run.search.expanded, run.search.checks, run.seconds, result.closest,
             result.remaining, dict(run.search.blockers.most_common(4)) if result.plan is None else {}, result.reason,
             FOUND_BY,
         )  # fmt: skip
+        if not run.busy and result.plan is None:
+            known[key] = told
+        return told
 
     @staticmethod
     def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap]:
@@ -101,7 +131,7 @@ class DeformPlanner:
         fragments = prepared.part("fragments", lambda: Fragments.of(prepared), paced=True)
 
         def routes() -> RouteMap:
-            return RouteMap.of(WorldFields.of(world), _THIN, _CELL, hopeful=True)
+            return RouteMap.of(prepared.fields, _THIN, _CELL, hopeful=True)
 
         return fragments, place, prepared.part("thin routes", routes, placed=True)
 
@@ -115,14 +145,25 @@ class _DeformRun:
         plan = request.character.plan
         self.options = plan if isinstance(plan, DeformOptions) else DeformOptions()
         self.held = HeldTraffic(request.traffic)
-        self.busy = len(request.traffic.arrays.keys) > 0
+        self.busy = request.traffic.busy
         self.table = self.prepared.table
+        self.passing = self.prepared.actions.passing(self.prepared.fields).value
+        choices = {s: [c for c in few if self.passing[c.action] != NEVER] for s, few in fragments.choices.items()}
+        self.outlines = self.prepared.part("special outlines", lambda: _outlines(self.prepared.fields), placed=True)
+        self.left = _estimate(routes, self.query)
+        far = float(self.left(np.array([self.query.start[:2]]))[0])
+        longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
+        self.most = round(_EFFORT[request.effort] * self.options.max_nodes * longer)
         self.search = HorizonSearch(
-            place, fragments.choices, _estimate(routes, self.query), self._arrived, fragments.per_metre,
+            place, choices, self.left, self._arrived, fragments.per_metre,
             self.options.limits(), self.prepared.fields.world.bounds, self.options.weight, self.options.horizon,
-            self.busy, self._met, self.options.squeeze,
+            self.busy, self._met, self.options.squeeze, self._usable, self._serves, self._aim,
         )  # fmt: skip
         self.rest = {int(self.table.start_state[a]) for a in np.flatnonzero(self.table.idle & self.table.quiet)}
+        followed = self.query.followed_by
+        self.last = self.rest
+        if followed is not None:
+            self.last = {self.table.states.index(self.prepared.library.graph[followed].start)}
 
     @property
     def seconds(self) -> float:
@@ -146,7 +187,7 @@ class _DeformRun:
             return self._failed(Status.NO_PATH, "no gap on the way is wide enough, even for a squeezed body")
         if math.dist(query.start[:2], query.goal) <= query.tolerance and self._heads(query.start[2]):
             return SearchResult(Status.FOUND, Plan((), query.start, query.start_time, 0.0), closest=query.start)
-        most = round(_EFFORT[self.request.effort] * self.options.max_nodes)
+        most = self.most
         blocker: str | None = None
         for _ in range(_TRIES):
             node = self.search.next(most, lambda: self.late)
@@ -177,16 +218,74 @@ class _DeformRun:
         query = self.query
         if math.dist(node.pose[:2], query.goal) > query.tolerance or not self._heads(node.pose[2]):
             return False
-        if query.followed_by is not None:
-            wanted = self.prepared.library.graph[query.followed_by].start
-            return self.table.states[node.state] == wanted
-        if node.state not in self.rest:
+        if node.state not in self.last:
             return False
+        if query.followed_by is not None:
+            return True
         discs = placed_discs(node.pose, self.prepared.standing_discs())
         return not self.busy or self.request.traffic.comer(discs, node.time) is None
 
     def _met(self, node: SearchNode) -> str | None:
         return self.request.traffic.met_by(self._swept(node, _step(self, node))) if self.busy else None
+
+    def _usable(self, choice: Choice, pose: Pose) -> bool:
+        """Return whether a fragment that is made for special obstacles may begin at a pose: there is one ahead."""
+        arrays, kind = self.prepared.fields.arrays, int(self.passing[choice.action])
+        column, row = (math.floor((pose[k] - arrays.place[k]) * arrays.place[2]) for k in range(2))
+        rows, columns = arrays.near.shape
+        return 0 <= row < rows and 0 <= column < columns and bool(int(arrays.near[row, column]) >> kind & 1)
+
+    def _serves(self, node: SearchNode) -> bool:
+        """Return whether a fragment that is made for special obstacles passes one of them, its feet planted."""
+        found, choice = _squeezed(node), node.choice
+        assert choice is not None
+        line = shapely.LineString(found.path[:, :2])
+        near = self.outlines.get(int(self.passing[choice.action]), ())
+        return any(shapely.intersects(line, outline) for outline in near) and core_clears(
+            found, self._times(node), self.place
+        )
+
+    def _aim(self, choice: Choice, found: Squeezed) -> Pose | None:
+        """Return the pose at which a fragment shall end: near the goal, or on the way where it does not fit."""
+        query, end = self.query, found.end
+        away = math.dist(end[:2], query.goal)
+        if choice.ends in self.last and away < query.tolerance + _DRAWN * choice.fragment.extent:
+            heading = end[2] if query.goal_heading is None else query.goal_heading
+            if abs(math.remainder(heading - end[2], math.tau)) > _TURNED:
+                return None
+            if away <= query.tolerance and self._heads(end[2]):
+                return None
+            share = min(_WELL_WITHIN * query.tolerance / max(away, 1e-9), 1.0)
+            x, y = (g + share * (e - g) for g, e in zip(query.goal, end[:2], strict=True))
+            return x, y, heading
+        if found.blocker is None or choice.special or choice.fragment.path is None:
+            return None
+        return self._along_route(found)
+
+    def _along_route(self, found: Squeezed) -> Pose | None:
+        """Return the pose as far ahead as a fragment goes that is nearest to the goal, headed along the way."""
+        x, y, heading = found.start
+        far = abs(complex(found.fragment.track[-1]))
+        ahead = heading + float(np.angle(found.fragment.track[-1])) + _AIMS
+        points = np.column_stack([x + far * np.cos(ahead), y + far * np.sin(ahead)])
+        left = np.round(self.left(points) + _CLEAR_COST * self._tight(points), 6)
+        best = int(np.argmin(left))
+        if not math.isfinite(left[best]):
+            return None
+        on = ahead[best] + _AIMS
+        further = points[best] + _ONWARD * np.column_stack([np.cos(on), np.sin(on)])
+        left = np.round(self.left(further) + _CLEAR_COST * self._tight(further), 6)
+        way = ahead[best] if not np.isfinite(left).any() else on[int(np.argmin(left))]
+        own = float(np.angle(found.fragment.track[-1] - found.fragment.track[-2]))
+        return float(points[best, 0]), float(points[best, 1]), float(way + found.fragment.root[-1, 2] - own)
+
+    def _tight(self, points: FloatArray) -> FloatArray:
+        """Return how much nearer than a squeezed body needs points (N, 2) are to obstacles [m]; (N,)."""
+        fields = self.prepared.fields
+        cells = fields.spec.cells(points)
+        row, column = np.where(fields.spec.contains(cells)[:, None], cells, 0).T
+        away = np.sqrt(fields.arrays.squares[0, row, column].astype(np.float64) * fields.arrays.place[3])
+        return np.asarray(np.maximum(_ROOM - away, 0.0))
 
     def _times(self, node: SearchNode) -> FloatArray:
         squeezed, choice, parent = _squeezed(node), node.choice, node.parent
@@ -225,6 +324,14 @@ def _step(run: _DeformRun, node: SearchNode) -> PlanStep:
 def _squeezed(node: SearchNode) -> Squeezed:
     assert node.squeezed is not None
     return node.squeezed
+
+
+def _outlines(fields: WorldFields) -> dict[int, list[shapely.Geometry]]:
+    """Return the outlines of special obstacles, by the numbers of their kinds."""
+    out: dict[int, list[shapely.Geometry]] = {}
+    for obstacle in fields.specials:
+        out.setdefault(fields.kinds.index(obstacle.kind), []).append(core_geometry(obstacle.shape.footprint()))
+    return out
 
 
 def _estimate(routes: RouteMap, query: Query) -> Callable[[FloatArray], FloatArray]:

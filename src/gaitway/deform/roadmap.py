@@ -20,7 +20,7 @@ from gaitway.deform.constraints import Continuity, MotionLimits, Pin
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.search import within
-from gaitway.deform.squeezing import Squeezed, squeeze
+from gaitway.deform.squeezing import Squeezed, end_pin, squeeze
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import joined
 from gaitway.space.plan import Pose
@@ -191,18 +191,6 @@ def road_fragments(clips: Sequence[Clip]) -> list[Fragment]:
         whole = Fragment.of(joined(*pair))
         out += [whole.steered(first, second) for first in _STEERS for second in _STEERS]
     return out
-
-
-def end_pin(fragment: Fragment, start: Pose, goal: Pose) -> Pin | None:
-    """Return the pin that leads the end of a fragment to a pose, or None if that cannot be pinned."""
-    path = fragment.path
-    if path is None or fragment.first + len(path) != len(fragment):
-        return None  # what stands still after its path cannot be pinned at its end
-    x, y, heading = fragment.root[-1].tolist()
-    turn, own = _wrapped(goal[2] - start[2] - heading), complex(x, y)
-    seen = complex(goal[0] - start[0], goal[1] - start[1]) * cmath.exp(-1j * start[2])
-    at = seen - cmath.exp(1j * turn) * (own - complex(fragment.track[-1]))  # the path has no sway
-    return Pin(len(path) - 1, (at.real, at.imag), turn)
 
 
 def _left(pose: Pose, goal: Pose) -> float:

@@ -17,10 +17,10 @@ import numpy as np
 
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
-from gaitway.deform.constraints import Continuity, MotionLimits
+from gaitway.deform.constraints import Continuity, MotionLimits, Pin
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.place import SqueezePlace
-from gaitway.deform.squeezing import Squeezed, squeeze
+from gaitway.deform.squeezing import Squeezed, end_pin, squeeze
 from gaitway.space.plan import Pose
 
 PATH_COST, POSE_COST = 0.3, 2.0
@@ -45,6 +45,8 @@ class Choice:
     speed: float
     duration: float
     """Time that it takes [s]."""
+    special: bool = False
+    """Whether it is made for special obstacles: to jump over, to duck or to crawl under."""
 
 
 @dataclass(eq=False)
@@ -104,6 +106,12 @@ class HorizonSearch:
     blocked: Callable[[SearchNode], str | None] = lambda node: None
     """Name of whoever a node meets, or None."""
     deform: bool = True
+    usable: Callable[[Choice, Pose], bool] = lambda choice, pose: True
+    """Whether a special fragment may begin at a pose."""
+    serves: Callable[[SearchNode], bool] = lambda node: True
+    """Whether a special fragment passes what it is made for."""
+    aim: Callable[[Choice, Squeezed], Pose | None] = lambda choice, found: None
+    """Pose at which a fragment shall end instead, as a second try; None for none."""
     expanded: int = 0
     checks: int = 0
     blockers: Counter[str] = field(default_factory=Counter)
@@ -153,13 +161,16 @@ class HorizonSearch:
         self.number += 1
 
     def _commit(self) -> None:
-        """Go on below the first fragment of the best branch; other branches wait in reserve."""
+        """Go on below the first fragment of the branch that came nearest to the goal; others wait in reserve.
+
+        What costs more than its length, such as a crawl, would never be chosen by cost: standing about is cheaper.
+        """
         self.since = 0
         live = [entry for entry in self.queue if not entry[2].lost()]
         below = [entry for entry in live if entry[2] is not self.root and entry[2].below(self.root)]
         if not below:
             return
-        node = min(below)[2]
+        node = min(below, key=lambda entry: (round(entry[2].estimate, 6), entry[:2]))[2]
         while node.parent is not None and node.parent is not self.root:
             node = node.parent
         self.root = node
@@ -170,35 +181,49 @@ class HorizonSearch:
     def _expand(self, node: SearchNode) -> None:
         self.expanded += 1
         for choice in self.choices.get(node.state, ()):
-            self.checks += 1
-            found = squeeze(
-                choice.fragment, Continuity(node.pose), self.place, time=node.time, speed=choice.speed,
-                limits=self.limits, deform=self.deform,
-            )  # fmt: skip
-            if not found.fits:
-                if found.blocker is not None:
-                    self.blockers[found.blocker] += 1
+            if choice.special and not self.usable(choice, node.pose):
                 continue
-            if not within(found, self.bounds):
-                self.blockers["bounds"] += 1
-                continue
-            end = found.path[-1]
-            pose = (float(end[0]), float(end[1]), float(planar.wrap_angle(end[2])))
-            cost = node.cost + choice.cost * (1.0 + PATH_COST * self._strain(found)) + POSE_COST * found.narrow
-            child = SearchNode(pose, choice.ends, node.time + choice.duration, cost, 0.0, node, choice, found)
-            key = self._key(child)
-            if self.seen.get(key, math.inf) <= cost + 1e-9:
-                continue
-            if (who := self.blocked(child)) is not None:
-                self.blockers[who] += 1
-                continue
-            self.seen[key] = cost
-            child.estimate = self._estimate(child)
-            if not math.isfinite(child.estimate):
-                continue
-            if self.nearest is None or child.estimate < self.nearest.estimate:
-                self.nearest = child
-            self._push(child)
+            found = self._situated(node, choice)
+            self._add(node, choice, found)
+            goal = self.aim(choice, found)
+            if goal is not None and (pin := end_pin(choice.fragment, node.pose, goal)) is not None:
+                self._add(node, choice, self._situated(node, choice, pin))
+
+    def _situated(self, node: SearchNode, choice: Choice, *pins: Pin) -> Squeezed:
+        self.checks += 1
+        return squeeze(
+            choice.fragment, Continuity(node.pose), self.place, time=node.time, speed=choice.speed, pins=pins,
+            limits=self.limits, deform=self.deform,
+        )  # fmt: skip
+
+    def _add(self, node: SearchNode, choice: Choice, found: Squeezed) -> None:
+        """Add a node for a fragment that fits."""
+        if not found.fits:
+            if found.blocker is not None:
+                self.blockers[found.blocker] += 1
+            return
+        if not within(found, self.bounds):
+            self.blockers["bounds"] += 1
+            return
+        end = found.path[-1]
+        pose = (float(end[0]), float(end[1]), float(planar.wrap_angle(end[2])))
+        cost = node.cost + choice.cost * (1.0 + PATH_COST * self._strain(found)) + POSE_COST * found.narrow
+        child = SearchNode(pose, choice.ends, node.time + choice.duration, cost, 0.0, node, choice, found)
+        key = self._key(child)
+        if self.seen.get(key, math.inf) <= cost + 1e-9:
+            return
+        if (who := self.blocked(child)) is not None:
+            self.blockers[who] += 1
+            return
+        if choice.special and not self.serves(child):
+            return
+        self.seen[key] = cost
+        child.estimate = self._estimate(child)
+        if not math.isfinite(child.estimate):
+            return
+        if self.nearest is None or child.estimate < self.nearest.estimate:
+            self.nearest = child
+        self._push(child)
 
     def _strain(self, found: Squeezed) -> float:
         low, high = self.limits.stretch

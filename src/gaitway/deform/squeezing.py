@@ -7,6 +7,8 @@ narrowed when the whole motion is known (`tucking`): a person then passes gaps t
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -125,6 +127,19 @@ def squeeze(
     return Squeezed(
         fragment, start.pose, points, root, stretch, bend, depth, named, reason, narrow, int(rounds), int(pins_used)
     )
+
+
+def end_pin(fragment: Fragment, start: Pose, goal: Pose) -> Pin | None:
+    """Return the pin that leads the end of a fragment to a pose, or None if it has no path."""
+    path = fragment.path
+    if path is None:
+        return None
+    x, y, heading = fragment.root[-1].tolist()
+    turn = math.remainder(goal[2] - start[2] - heading, math.tau)
+    seen = complex(goal[0] - start[0], goal[1] - start[1]) * cmath.exp(-1j * start[2])
+    # the path has no sway, and what comes after it moves as one with its end
+    at = seen - cmath.exp(1j * turn) * (complex(x, y) - complex(fragment.track[fragment.first + len(path) - 1]))
+    return Pin(len(path) - 1, (at.real, at.imag), turn)
 
 
 def _pull(fragment: Fragment, start: Pose, contact: Contact) -> Pin:

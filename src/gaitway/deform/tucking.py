@@ -31,8 +31,11 @@ _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
 _HAND = (0.16, -0.06, -0.42)
 """Place of a tucked wrist, as seen from its shoulder along the heading: ahead, to its own side, up [m]."""
-_HANGING = (0.03, -0.04, -0.48)
-"""The same where the trunk is turned as far as it may be; bent arms would then be in the way."""
+_LEADING = (0.12, -0.02, -0.46)
+"""The same of an arm whose shoulder is ahead, where the trunk is turned as far as it may be."""
+_TRAILING, _REAR = (-0.26, -0.02, -0.42), -0.2
+"""The same of an arm that is held behind the body, and share of the turn of the trunk from which on a shoulder is so
+far back that its arm is."""
 _ELBOW = (-1.0, -0.2, -0.4)
 """Direction in which a tucked elbow points: ahead, to its own side, up."""
 _TURN = float(np.radians(42.0))
@@ -50,8 +53,8 @@ _OUT, _FARTHEST, _MIDDLE = 1.5, 0.3, 0.03
 altogether [m]."""
 _ENDS_S = 0.35
 """Time at both ends in which the body comes back to its own pose [s]."""
-_SIGN_S = 1.2
-"""Time within which the trunk keeps the side to which it turned [s]."""
+_SIGN_S, _APART_S = 1.2, 0.45
+"""Time within which the trunk keeps the side to which it turned, and within which an arm stays ahead or behind [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,10 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         depth, inside = float(depths.max()), float(own.max())
         worst, name = -1, None
         if depth > 0.0:
-            worst = int(np.argmax(depths.max(axis=1)))
-            name = place.named[which[worst, int(np.argmax(depths[worst]))]]
+            # arms can be narrowed, the core cannot
+            core = (depths[:, CORE] > 0.0).any()
+            worst = int(np.argmax(depths[:, CORE] if core else depths.max(axis=1)))
+            name = place.named[which[worst, CORE if core else int(np.argmax(depths[worst]))]]
         now = Tucked(narrow, arms, trunk, depth, worst, name, inside)
         # what lies in others counts first, and then what lies in the own body
         score = depth + _FARTHEST if depth > 0.0 else inside
@@ -110,17 +115,22 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
             best, least = now, score
         if score == 0.0 or stale > _STALE or not can or (depths[:, CORE] > 0.0).any():
             break
-        hit = depths[:, [LEFT, RIGHT]]
+        # arms hang into the own body where the trunk is turned; tucked ones do not
+        rear = np.stack([leads(trunk, k) < 0.5 * _REAR for k in range(2)], axis=1)
+        hit = np.maximum(depths[:, [LEFT, RIGHT]], np.where(rear & (arms < 0.9), own, 0.0))
         raw = np.where(hit > 0.0, np.minimum(np.maximum(raw, arms) + np.maximum(_PER_METRE * hit, _LEAST), 1.0), raw)
-        wide = np.maximum(depths[:, SHOULDERS], np.where(arms >= 0.9, hit, 0.0).max(axis=1))
+        wide = np.maximum(depths[:, SHOULDERS], np.where(arms >= 0.9, depths[:, [LEFT, RIGHT]], 0.0).max(axis=1))
         sign = _signs(narrow, wide > 0.0, sign)
         more = np.minimum(np.maximum(turn, np.abs(trunk) / _TURN) + np.maximum(_PER_METRE * wide, _LEAST), 1.0)
         turn = np.where(wide > 0.0, more, turn)
         ahead = np.where(own > 0.0, np.minimum(ahead + _OUT * own, _FARTHEST), ahead)
-        arms = ends[:, None] * np.stack([_spread(raw[:, k], clip.fps) for k in range(2)], axis=1)
         trunk = ends * _TURN * _spread(turn, clip.fps) * _smooth_sign(sign, clip.fps)
+        side = np.stack([_ahead_or_behind(raw[:, k] > 0.0, leads(trunk, k), clip.fps) for k in range(2)], axis=1)
+        spread = np.stack([_spread(raw[:, k], clip.fps) for k in range(2)], axis=1)
+        # an arm that changes from ahead to behind does so in its own pose, for the body lies between
+        arms = ends[:, None] * spread * np.asarray(ease(np.minimum(np.abs(side), 1.0)))
         out = np.stack([_spread(ahead[:, k], clip.fps) for k in range(2)], axis=1)
-        narrow = _within_limits(clip, narrowed(clip, arms, trunk, out))
+        narrow = _within_limits(clip, narrowed(clip, arms, trunk, side >= 0.0, out))
     assert best is not None
     return best
 
@@ -167,10 +177,17 @@ def capsule_groups(skeleton: Skeleton) -> IntArray:
     return np.array(out, dtype=np.int64)
 
 
-def narrowed(clip: Clip, arms: FloatArray, trunk: FloatArray, out: FloatArray | None = None) -> Clip:
-    """Return a motion with its arms tucked by weights (F, 2) and its trunk turned by angles [rad] (F,).
+def narrowed(
+    clip: Clip, arms: FloatArray, trunk: FloatArray, ahead_of: BoolArray | None = None, out: FloatArray | None = None
+) -> Clip:
+    """Return a motion with its arms tucked and its trunk turned.
 
-    Tucked wrists are led away from the body by `out` [m] (F, 2): one ahead of the hips further ahead, the other back.
+    Args:
+        clip: the motion.
+        arms: weight of each arm; (F, 2).
+        trunk: turn of the trunk [rad]; (F,).
+        ahead_of: whether each arm is tucked ahead of the body, else behind it; (F, 2). None has all ahead.
+        out: how far tucked wrists are led away from the body [m]: one ahead of the hips ahead, the other back; (F, 2).
     """
     local = np.array(clip.rotations)
     if np.any(trunk):
@@ -184,17 +201,18 @@ def narrowed(clip: Clip, arms: FloatArray, trunk: FloatArray, out: FloatArray | 
     ahead = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(len(clip))])
     left, up = np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(clip))]), np.array([0.0, 0.0, 1.0])
     size = leg_length(clip.skeleton) / _LEG
-    share = np.abs(trunk)[:, None] / _TURN
-    wanted = size * ((1.0 - share) * np.array(_HAND) + share * np.array(_HANGING))
     for k, side in enumerate(SIDES):
         if not np.any(arms[:, k]):
             continue
         own = left if side == "left" else -left
+        share = np.maximum(leads(trunk, k), 0.0)[:, None]
+        before = (1.0 - share) * np.array(_HAND) + share * np.array(_LEADING)
+        wanted = size * (before if ahead_of is None else np.where(ahead_of[:, k : k + 1], before, _TRAILING))
         chain = [roles[f"{side}_{part}"] for part in ("shoulder", "elbow", "wrist")]
         wrist = positions[:, chain[0]] + wanted[:, :1] * ahead + wanted[:, 1:2] * own + wanted[:, 2:] * up
         if out is not None:
-            lead = np.sum((wrist - positions[:, roles["hips"]]) * ahead, axis=1)
-            wrist += (np.tanh(lead / _MIDDLE) * out[:, k])[:, None] * ahead
+            far = np.sum((wrist - positions[:, roles["hips"]]) * ahead, axis=1)
+            wrist += (np.tanh(far / _MIDDLE) * out[:, k])[:, None] * ahead
         pole = _ELBOW[0] * ahead + _ELBOW[1] * own + _ELBOW[2] * up
         _place_arm(clip.skeleton, positions, world, local, chain, wrist, pole, arms[:, k])
     return replace(turned, rotations=rotations.normalize(local))
@@ -271,6 +289,25 @@ def _signs(clip: Clip, wide: BoolArray, before: FloatArray) -> FloatArray:
         near = low + int(known[np.argmin(np.abs(known + low - frame))]) if len(known) else -1
         out[frame] = out[near] if near >= 0 else (1.0 if lead[frame] >= 0.0 else -1.0)
     return out
+
+
+def leads(trunk: FloatArray, arm: int) -> FloatArray:
+    """Return how far the shoulder of an arm (0 left, 1 right) is ahead, as a share of the greatest turn; (F,)."""
+    # a trunk that turns to the left has its right shoulder ahead
+    return (trunk if arm == 1 else -trunk) / _TURN
+
+
+def _ahead_or_behind(hit: BoolArray, lead: FloatArray, fps: float) -> FloatArray:
+    """Return whether an arm is tucked ahead of the body (1) or behind it (-1), going over between; (F,).
+
+    Hits within a short time belong together: an arm is held behind if its shoulder is farther back than ahead in them.
+    """
+    frames, out = np.flatnonzero(hit), np.zeros(len(hit))
+    if not len(frames):
+        return np.ones(len(hit))
+    for few in np.split(frames, np.flatnonzero(np.diff(frames) > _APART_S * fps) + 1):
+        out[few] = -1.0 if float(lead[few].mean()) < _REAR else 1.0
+    return _smooth_sign(out, fps)
 
 
 def _smooth_sign(sign: FloatArray, fps: float) -> FloatArray:

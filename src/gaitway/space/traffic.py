@@ -112,6 +112,11 @@ class Traffic:
             self._last,
         )
 
+    @property
+    def busy(self) -> bool:
+        """Whether anybody is, or anything moves."""
+        return bool(self._movers) or any(self._chunks_of.values())
+
     def enroll(self, name: str) -> int:
         """Add an owner and return its number."""
         self.names.append(name)
