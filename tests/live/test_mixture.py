@@ -15,9 +15,9 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TreeError
+from gaitway.crowd.throng.bodies import smooth_paths
 from gaitway.live import Arrived, LiveCrowd, LiveOptions, Stuck
 from gaitway.live.mixing import rules
-from gaitway.live.mixing.bodies import smooth_paths
 from gaitway.live.mixing.handover import BLEND, HandOvers
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import LiveSimulation
