@@ -104,7 +104,6 @@ class ThrongSimulation(CrowdSimulation):
         self.time, self._tick = moment.time, moment.tick
         for name, array in moment.arrays.items():
             setattr(self, name, array.copy())
-        self._scatter()
 
     def set_speeds(self, rows: IntArray, speeds: FloatArray) -> None:
         """Let people (N,) walk at other speeds when nobody is in the way [m/s]; (N,)."""

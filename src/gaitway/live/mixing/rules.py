@@ -100,9 +100,8 @@ def calmed(looks: FloatArray, shares: FloatArray) -> FloatArray:
         looks: the turns, wxyz; (N, P, 4).
         shares: how much less chests and arms turn, 0 to 1; (N,).
     """
-    out = looks.copy()
-    for part in (CHEST, *range(FIRST_ARM, looks.shape[1])):
-        turn = np.where(looks[:, part, :1] < 0.0, -looks[:, part], looks[:, part])
-        turn = turn + shares[:, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turn)
-        out[:, part] = rotations.normalize(turn)
+    out, parts = looks.copy(), [CHEST, *range(FIRST_ARM, looks.shape[1])]
+    turns = looks[:, parts]
+    turns = np.where(turns[..., :1] < 0.0, -turns, turns)
+    out[:, parts] = rotations.normalize(turns + shares[:, None, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turns))
     return out
