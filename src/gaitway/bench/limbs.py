@@ -151,7 +151,7 @@ def _body(walk: Clip) -> tuple[BenchRow, str]:
     touched = int((body_gaps(axes, radii, times, around, 0.02) < 0.0).sum())
     note = (
         f"a body of {len(radii)} capsules among {_SOLIDS} solids takes {1e3 * ours.median:.2f} us with "
-        f"{len(around.pairs)} pairs of its own (bar 1 to 2 us); {touched} of {len(walk)} poses touch something"
+        f"{len(around.ease)} pairs of its own (bar 1 to 2 us); {touched} of {len(walk)} poses touch something"
     )
     row = BenchRow("check of a whole body", peer_label("python-fcl"), ours, theirs, BODY_TARGET)
     return row, note

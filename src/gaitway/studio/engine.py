@@ -166,7 +166,8 @@ class StudioEngine:
             troubles=self._troubles(),
             errands=play.all_errands if isinstance(play, TakePlay) else {},
             happened=() if isinstance(play, TakePlay) else play.happened,
-            things=take_things(play.take, moving, play.time) if isinstance(play, TakePlay)
+            things=take_things(play.take, moving, play.time)
+            if isinstance(play, TakePlay)
             else scene_things(self.scene, play.time),
         )
 
