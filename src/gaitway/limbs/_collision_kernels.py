@@ -32,7 +32,7 @@ class GapMemory(NamedTuple):
     other: FloatArray
     """Axis of one more capsule [m]; (1, 2, 3)."""
     boxes: FloatArray
-    """Boxes around capsules, around all of them, and around one more thing: low x, y, z, high x, y, z [m]; (6, K + 2)."""
+    """Boxes around capsules, around all of them, and around one more thing: low, then high corners [m]; (6, K + 2)."""
 
 
 class WorldSolids(NamedTuple):
@@ -225,7 +225,9 @@ def gap_memory(count: int) -> GapMemory:
 def _apart(boxes: FloatArray, k: int, reach: float, m: int) -> bool:
     """Return whether boxes k and m of `GapMemory.boxes` are farther apart than a reach [m]."""
     for i in range(3):
-        if boxes[i, k] - reach > boxes[3 + i, m] or boxes[3 + i, k] + reach < boxes[i, m]:
+        if boxes[i, k] - reach > boxes[3 + i, m]:
+            return True
+        if boxes[3 + i, k] + reach < boxes[i, m]:
             return True
     return False
 
@@ -234,7 +236,9 @@ def _apart(boxes: FloatArray, k: int, reach: float, m: int) -> bool:
 def _beyond(boxes: FloatArray, k: int, reach: float, solids: WorldSolids, s: int) -> bool:
     """Return whether box k of `GapMemory.boxes` is farther from the box of a solid than a reach [m]."""
     for i in range(3):
-        if boxes[i, k] - reach > solids.boxes[s, 3 + i] or boxes[3 + i, k] + reach < solids.boxes[s, i]:
+        if boxes[i, k] - reach > solids.boxes[s, 3 + i]:
+            return True
+        if boxes[3 + i, k] + reach < solids.boxes[s, i]:
             return True
     return False
 

@@ -300,8 +300,9 @@ def draw_postures(limits: FloatArray, draws: FloatArray, q: FloatArray) -> None:
 
 
 BASE, START, TARGET, TURN, SWIVEL, GIVEN = 0, 9, 12, 15, 19, 20
-"""Columns of what a search is given: the frame that the limb hangs on (9), the place of shoulder or hip (3) [m], wanted
-place (3) [m] and world turn wxyz (4) of wrist or ankle, and the swivel angle where it begins (1) [rad]; their number."""
+"""Columns of what a search is given: the frame that the limb hangs on (9), the place of shoulder or hip (3) [m],
+wanted place (3) [m] and world turn wxyz (4) of wrist or ankle, and the swivel angle where it begins (1) [rad]; and how
+many these are."""
 
 
 @kernel(inner=True)

@@ -137,8 +137,9 @@ def stance_memory(stance: Stance) -> StanceMemory:
     """Return memory for postures of a stance."""
     joints, count = stance.parents.shape[0], stance.radii.shape[0]
     return StanceMemory(
-        np.empty((joints, 3, 3)), np.empty((joints, 3)), np.empty((count, 2, 3)), gap_memory(count), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)),
-        np.empty((3, 3)), np.empty(ANGLES), np.empty((3, 3, 3)), np.empty((3, 3)), np.empty(3), np.empty(NUMBERS),
+        np.empty((joints, 3, 3)), np.empty((joints, 3)), np.empty((count, 2, 3)), gap_memory(count),
+        np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(ANGLES), np.empty((3, 3, 3)),
+        np.empty((3, 3)), np.empty(3), np.empty(NUMBERS),
     )  # fmt: skip
 
 
