@@ -242,7 +242,9 @@ def test_probabilistic_ik_keeps_a_wanted_turn_and_says_how_near_it_came(roadmap:
     goal = roadmap.likely_goal("right", BEHIND, turn=turn, tries=4000)
     found = stander.applied(goal[None]).joint_transforms()[1][0, wrist]
     assert rotations.angle_between(found, turn) < 0.01
-    with pytest.raises(LimbError, match=r"right hand cannot reach \(0.60, -0.10, 1.30\): it came as near as \d+\.\d cm"):
+    with pytest.raises(
+        LimbError, match=r"right hand cannot reach \(0.60, -0.10, 1.30\): it came as near as \d+\.\d cm"
+    ):
         roadmap.likely_goal("right", BEHIND, members=1, tries=1)
 
 

@@ -102,7 +102,7 @@ class LimbWindow:
 
     def __init__(
         self, limb: Limb, clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = (), *,
-        carried: Carried | None = None,
+        carried: Carried | None = None, strict: bool = False,
     ) -> None:  # fmt: skip
         """Prepare.
 
@@ -113,13 +113,14 @@ class LimbWindow:
             world: the world.
             others: other bodies over the same frames.
             carried: what the hand or foot holds.
+            strict: whether that must stay outside the body itself, even where the motion has it inside.
         """
         self.limb, self.clip, self.begin = limb, clip, float(begin)
         self.capsules = LimbCapsules.of(limb, carried).trimmed(_FIXED, limb.lengths)
         self.source = limb.postures(clip)
         starts, bases = limb.hanging(*clip.joint_transforms())
         count = 0 if carried is None else len(carried.radii)
-        around = limb_around(limb, self.capsules, clip, begin, world, others, carried=count)
+        around = limb_around(limb, self.capsules, clip, begin, world, others, carried=count, strict=strict)
         tips = [limb.tip]
         if carried is not None:
             far = np.concatenate([self.capsules.starts[-count:], self.capsules.ends[-count:]])

@@ -262,7 +262,7 @@ def body_around(
 
 def limb_around(
     limb: Limb, capsules: LimbCapsules, clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = (),
-    *, carried: int = 0,
+    *, carried: int = 0, strict: bool = False,
 ) -> Around:  # fmt: skip
     """Return what is around a limb over a clip: the world, other bodies, and the rest of the body itself.
 
@@ -277,6 +277,7 @@ def limb_around(
         world: the world.
         others: other bodies, over the same frames.
         carried: number of capsules at the end of `capsules` that are carried; the hand may touch these.
+        strict: whether what is carried must stay outside the body itself, even where the motion has it inside.
     """
     body, inside = capsule_body(limb.skeleton), limb_subtree(limb)
     axes = np.ascontiguousarray(body.segments(*clip.joint_transforms()))
@@ -288,6 +289,8 @@ def limb_around(
     _collision_kernels.pair_depths(mine, capsules.radii, own_axes, read_only(own_radii), depths)
     slack = depths + _SELF_SLACK
     rest = _rest_gaps(body, limb.skeleton)
+    if strict and carried:
+        slack[-carried:] = _SELF_SLACK
     slack[: len(limb_rows)][rest[np.ix_(limb_rows, rest_rows)] <= _TOUCHING] = np.inf
     pairs = [(a, b) for a in range(len(limb_rows)) for b in range(a)
              if rest[limb_rows[a], limb_rows[b]] > _TOUCHING]  # fmt: skip
