@@ -327,6 +327,12 @@ def arms_of(finding: Finding) -> list[tuple[str, str, str]]:
     return found
 
 
+def clumsy(take: Take, world: World, bars: AuditBars = AuditBars()) -> set[str]:  # noqa: B008  (frozen)
+    """Return the names of those who carry a thing that is inside an obstacle, somebody else or themselves."""
+    found = depth_findings(take, realised(world, take.facts), bars)[0]
+    return {one.characters[0] for one in found if one.value > one.bar and thing_arms(take, one)}
+
+
 def thing_arms(take: Take, finding: Finding) -> list[tuple[str, str, str]]:
     """Return the arm that carries a thing which is inside something: character, limb, and what it is in."""
     who = finding.characters[0]

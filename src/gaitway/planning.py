@@ -311,12 +311,18 @@ def _busy(
 
 
 def _corrected(take: Take, scene: Scene, seed: int, progress: Progress) -> tuple[Take, tuple[str, ...]]:
-    """Return a take in which arms give way of those whose plans ask for that, and what is left in one line."""
+    """Return a take in which arms give way, and what is left in one line.
+
+    They are those of people whose plans ask for that, and of people who carry things that would be inside something.
+    """
     who = {character.name for character in scene.characters if character.plan.correct} & set(take.names)
+    if not who and not scene.things:
+        return take, ()
+    from gaitway.correcting import clumsy, correct  # noqa: PLC0415  (which loads the audit and the planner of limbs)
+
+    who |= clumsy(take, scene.world)
     if not who:
         return take, ()
-    from gaitway.correcting import correct  # noqa: PLC0415  (which loads the audit and the planner of limbs)
-
     result = correct(take, scene.world, seed=seed, who=who, progress=progress)
     if result.ok:
         return result.take, ()
