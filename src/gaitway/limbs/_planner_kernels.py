@@ -497,3 +497,14 @@ def effort(table: LimbTable, offsets: FloatArray, own: FloatArray, weights: Floa
         total += weights[order] * scale * summed / max(frames - order, 1)
         scale *= rate * rate
     return total
+
+
+@kernel
+def motion_clear(table: LimbTable, a: FloatArray, b: FloatArray, numbers: FloatArray) -> bool:
+    """Return whether a state, the later one and all between them are valid; for tests and for other planners."""
+    memory, points = _memory(table), np.empty((2, 2 + table.tips.shape[0], 3))
+    if not _valid(table, b, numbers[MARGIN], memory) or not _valid(table, a, numbers[MARGIN], memory):
+        return False
+    _marks(table, a, memory, points[0])
+    _marks(table, b, memory, points[1])
+    return _edge(table, a, b, _way(points[0], points[1]), numbers, np.zeros(1, dtype=np.int64), memory)
