@@ -240,7 +240,7 @@ def _umbrella(walk: Clip) -> tuple[tuple[BenchRow, ...], str]:
         )
     rows = (
         BenchRow("arm with an umbrella planned, processor time", "paper: 1000 to 2000 ms", ours, None),
-        BenchRow("way of that arm, neither shortened nor rounded", f"{peer_label('ompl')}, RRT-Connect", _spread(bare),
+        BenchRow("way of that arm by RRT-Connect, neither shortened nor rounded", peer_label("ompl"), _spread(bare),
                  peer, WAY_TARGET),
     )  # fmt: skip
     return rows, note
