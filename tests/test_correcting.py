@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import gaitway
-from figures import walking
+from figures import standing, walking
 from gaitway.audit import audit_take, find_collisions
+from gaitway.audit.report import AuditBars
+from gaitway.audit.things import depth_findings
 from gaitway.cli import app
 from gaitway.core import rotations
 from gaitway.core.errors import LimbError
@@ -21,8 +24,10 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample
 from gaitway.motion.formats import load_clip
-from gaitway.scene import load_scene
+from gaitway.planning import plan_scene
+from gaitway.scene import load_scene, scene_from_dict
 from gaitway.take import Take, load_take, save_take, take_of
+from gaitway.take.things import thing_facts
 from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
@@ -233,3 +238,72 @@ def test_a_collision_that_is_left_is_exit_code_1(tmp_path: Path) -> None:
     assert told.exit_code == 1
     assert "left: walking, left_" in told.stdout
     assert "0 corrected, 1 left" in told.stdout
+
+
+def carrying(pose: list[float], world: World) -> Take:
+    """A walker with a stick in the right hand, upright as the pose in the wrist's frame has it."""
+    spans = [[0.0, "walking", "right_wrist", pose]]
+    facts = {"things": {"stick": thing_facts("box", (0.05, 0.05, 0.5), None, spans)}}
+    take = replace(take_of([WALK]), facts=facts)
+    assert max(one.value for one in depth_findings(take, world, AuditBars())[0]) > 0.015
+    return take
+
+
+def outward(length: float) -> list[float]:
+    """The pose of a stick that points outward from the right hand half way through the walk."""
+    turn = WALK.joint_transforms()[1][len(WALK) // 2, WALK.skeleton.roles["right_wrist"]]
+    heading = float(WALK.headings()[len(WALK) // 2])
+    out = rotations.multiply(rotations.from_yaw(heading), rotations.from_rotation_vector(np.array([0.5 * np.pi, 0, 0])))
+    own = rotations.multiply(rotations.conjugate(turn), out)
+    return [*rotations.rotate(own, np.array([0.0, 0.0, length])).tolist(), *own.tolist()]
+
+
+def test_what_a_hand_carries_misses_a_post_too() -> None:
+    world = World(BOUNDS, (post(WALK, "right", 0.5, 0.4),))
+    assert not find_collisions(take_of([WALK]), world)
+    result = corrected(carrying(outward(0.03), world), world)
+    assert [(one.limb, one.obstacle) for one in result.corrections] == [("right_arm", "right post")]
+    assert result.ok
+    assert max((one.value for one in depth_findings(result.take, world, AuditBars())[0]), default=0.0) <= 0.01
+
+
+def test_a_hand_is_left_alone_while_it_takes_something() -> None:
+    world = World(BOUNDS, (post(WALK, "right", 0.5, 0.4),))
+    take = carrying(outward(0.03), world)
+    middle = 0.5 * WALK.duration
+    reaches = [["walking", "right", "take", "stick", t, [0, 0, 0], [0, 0, 0]] for t in (middle - 0.2, middle + 0.2)]
+    result = correct(replace(take, facts={**take.facts, "reaches": reaches}), world)
+    assert not result.corrections
+    assert "is too short" in result.left[0].words()
+
+
+def test_only_those_are_changed_who_may_be(two_posts: World) -> None:
+    result = correct(take_of([WALK]), two_posts, who=["somebody else"])
+    assert not result.corrections
+    assert "no arm is in it" in result.left[0].words()
+
+
+def test_people_who_stand_with_their_hands_in_one_another_at_both_ends() -> None:
+    still = standing()
+    wide = float(np.ptp(still.joint_positions()[0, [still.skeleton.roles[f"{s}_wrist"] for s in ("left", "right")], 1]))
+    moved = np.array(still.root_positions) + np.array([0.02, wide - 0.01, 0.0])
+    take = take_of([still, replace(still, root_positions=moved)])
+    assert find_collisions(take, World(BOUNDS))
+    result = correct(take, World(BOUNDS))
+    assert result.ok
+    assert len(result.corrections) >= 1
+
+
+@pytest.mark.slow
+def test_a_narrow_door_carries_more_people_whose_arms_give_way() -> None:
+    walls = [{"box": {"center": [6, 3 + s * 1.825], "size": [0.3, 3], "height": 2.4}} for s in (1, -1)]
+    people = [{"name": f"p{k}", "start": [1.5, 1.2 + 1.2 * k, 0], "goal": [10.5, 1.2 + 1.2 * k]} for k in range(4)]
+    last = {}
+    for tight in (False, True):
+        scene = {"gaitway": 1, "bounds": [-2, -1, 14, 7], "obstacles": walls, "characters": people, "seed": 1,
+                 "plan": {"correct": tight}}  # fmt: skip
+        made = plan_scene(scene_from_dict(scene))
+        assert audit_take(made.take, made.scene.world).ok
+        assert not made.failed
+        last[tight] = sum(plan.end_time for plan in made.crowd.plans.values())
+    assert last[True] < last[False]

@@ -7,6 +7,8 @@ nothing that an arm could mend.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,20 +16,22 @@ import numpy as np
 
 from gaitway.audit import AuditBars, Finding, find_collisions
 from gaitway.audit.sources import turn_steps, usual_steps
+from gaitway.audit.things import depth_findings
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import GaitwayError, LimbError
 from gaitway.core.progress import Progress, silent
 from gaitway.limbs.linkage import Limb, fit_limb
 from gaitway.limbs.planner import ROOM, LimbPlan, LimbPlanOptions, LimbWindow
-from gaitway.limbs.surroundings import OtherBody, absent
-from gaitway.motion.body import capsule_body
+from gaitway.limbs.surroundings import Carried, OtherBody, absent
+from gaitway.motion.body import ARM_PARTS, capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.data import Layer
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
+from gaitway.take.things import thing_capsules, things_of
 from gaitway.world.world import World, realised
 
 _TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5), (1.1, 0.1), (1.1, -0.3))
@@ -37,7 +41,8 @@ _WINDOW = max(pad for pad, _ in _TRIES) + ROOM + 0.6
 """Time that is looked at before and after a collision [s]: an arm leaves its motion where that is clear."""
 _NEAR = 2.5
 """Distance of roots within which another body matters [m]."""
-_ARM_PARTS = ("shoulder", "elbow", "hand")
+_SETTLED = 0.15
+"""Time before and after a hand grasps, touches or lets go in which it is left alone [s]."""
 _STILL = 1e-3
 """Largest offset that changes nothing [rad]."""
 _AGAIN = 3
@@ -97,6 +102,7 @@ def correct(
     bars: AuditBars = AuditBars(),  # noqa: B008  (frozen)
     rounds: int = 8,
     seed: int = 0,
+    who: Collection[str] | None = None,
     progress: Progress = silent,
 ) -> Corrected:
     """Return a take whose arms touch neither the world nor other bodies, as far as arms can do that.
@@ -111,6 +117,7 @@ def correct(
         bars: what the audit lets pass.
         rounds: most audits; each corrects what the one before has found.
         seed: of all random choices.
+        who: names of those whose arms may be changed; None for everybody.
         progress: called after each round and each collision.
 
     Raises:
@@ -118,7 +125,7 @@ def correct(
     """
     if not 1 <= rounds <= 100:
         raise LimbError(f"rounds {rounds} must be between 1 and 100")
-    run = _Correcting(take, world, options, bars, seed)
+    run = _Correcting(take, world, options, bars, seed, None if who is None else frozenset(who))
     for number in range(rounds):
         found = run.collisions()
         open_ones = [finding for finding in found if run.hopeful(finding)]
@@ -140,9 +147,12 @@ def correct(
 class _Correcting:
     """One correction of a take. This class is **mutable**: its take is replaced after each arm."""
 
-    def __init__(self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int) -> None:
+    def __init__(
+        self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int,
+        who: frozenset[str] | None,
+    ) -> None:  # fmt: skip
         self.take, self.world, self.options = take, realised(world, take.facts), options
-        self.bars, self.seed = bars, seed
+        self.bars, self.seed, self.who = bars, seed, who
         self.corrections: list[Correction] = []
         self.failed: dict[tuple[str, str, int], str] = {}
         """Why an arm of a character could not be mended at a time [half seconds]."""
@@ -153,26 +163,33 @@ class _Correcting:
         self._seen: tuple[Take, tuple[Finding, ...]] | None = None
 
     def collisions(self) -> tuple[Finding, ...]:
-        """Return all collisions of bodies, whatever the planner of the take kept clear."""
+        """Return all collisions of bodies and of what they carry, whatever the planner of the take kept clear."""
         if self._seen is None or self._seen[0] is not self.take:
             bodies = replace(self.take, facts={**self.take.facts, "collision": "body"})
-            self._seen = (self.take, find_collisions(bodies, self.world, bars=self.bars))
+            found = find_collisions(bodies, self.world, bars=self.bars)
+            things = (one for one in depth_findings(self.take, self.world, self.bars)[0] if one.value > one.bar)
+            self._seen = (self.take, (*found, *things))
         return self._seen[1]
 
     def hopeful(self, finding: Finding) -> bool:
         """Return whether an arm may mend a collision that was not tried in vain."""
-        return any(_key(name, limb, finding.time) not in self.failed for name, limb, _ in arms_of(finding))
+        return any(_key(name, limb, finding.time) not in self.failed for name, limb, _ in self._arms(finding))
 
     def reason(self, finding: Finding) -> str:
         """Return why a collision is left."""
-        known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in arms_of(finding)]
+        known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in self._arms(finding)]
         if not known:
             return "no arm is in it, and nothing else is changed"
         return next((why for why in known if why), "the rounds were used up")
 
+    def _arms(self, finding: Finding) -> list[tuple[str, str, str]]:
+        """Return the arms of a collision that may be changed; see `arms_of`."""
+        arms = thing_arms(self.take, finding) if finding.row == "thing_inside" else arms_of(finding)
+        return [one for one in arms if self.who is None or one[0] in self.who]
+
     def mend(self, finding: Finding) -> bool:
         """Plan the arm of a collision anew; of two arms, the one that finds a way."""
-        for name, limb, other in arms_of(finding):
+        for name, limb, other in self._arms(finding):
             key = _key(name, limb, finding.time)
             if key in self.failed:
                 continue
@@ -195,23 +212,42 @@ class _Correcting:
         except GaitwayError as problem:
             return f"cannot be found: {problem}"
         first, last = (round((t - begin) * clip.fps) for t in finding.span or (finding.time, finding.time))
-        room = round(_WINDOW * clip.fps)
-        low, high = max(first - room, 0), min(last + room + 1, len(clip))
+        room, busy = round(_WINDOW * clip.fps), self._busy(name, limb_name.removesuffix("_arm"), finding.time)
+        least, most = (math.ceil(np.clip((t - begin) * clip.fps - 1e-6, 0, len(clip) - 1)) for t in busy)
+        low, high = max(first - room, least), min(last + room, most) + 1
         if high - low < 8:
-            return f"has a motion of {(len(clip) - 1) / clip.fps:.2f} s alone, which is too short"
-        part = replace(
-            clip, root_positions=clip.root_positions[low:high], rotations=clip.rotations[low:high], contacts=None
-        )
-        start = begin + low / clip.fps
-        others = self._others(character, start + np.arange(high - low) / clip.fps)
-        window = LimbWindow(limb, part, start, self.world, others)
-        plan, why = self._planned(window, part, (first - low, last - low))
+            return f"has a motion of {max(high - low - 1, 0) / clip.fps:.2f} s alone, which is too short"
+        # where its motion begins or ends, an arm may be away: it comes from, or goes back to, moments that nobody sees
+        early, late = room if low == 0 else 0, room if high == len(clip) else 0
+        shown = np.clip(np.arange(low - early, high + late), 0, len(clip) - 1)
+        part = replace(clip, root_positions=clip.root_positions[shown], rotations=clip.rotations[shown], contacts=None)
+        start = begin + (low - early) / clip.fps
+        others = self._others(character, start + np.arange(len(part)) / clip.fps)
+        carried = held_thing(self.take, name, limb_name.removesuffix("_arm"), finding.time)
+        window = LimbWindow(limb, part, start, self.world, others, carried=carried, strict=True)
+        plan, why = self._planned(window, part, (first - low + early, last - low + early))
         if plan is None:
             return why
-        after = window.applied(plan)
-        self._lay(character, start, part, after, limb)
+        seen = slice(early, early + high - low)
+        before, after = (
+            replace(one, root_positions=one.root_positions[seen], rotations=one.rotations[seen])
+            for one in (part, window.applied(plan))
+        )
+        self._lay(character, begin + low / clip.fps, before, after, limb)
         self.corrections.append(Correction(name, limb_name, plan.span, other, finding.value, plan.gap))
         return None
+
+    def _busy(self, name: str, hand: str, time: float) -> tuple[float, float]:
+        """Return from when to when a hand neither reaches nor takes nor lets go of anything, around a time [s]."""
+        busy = [float(row[4]) for row in self.take.facts.get("reaches", ()) if row[:2] == [name, hand]]
+        for track in things_of(self.take):
+            for before, after in zip((None, *track.spans), track.spans, strict=False):
+                holds = [one is not None and (one.who, one.part) == (name, f"{hand}_wrist") for one in (before, after)]
+                if before is not None and holds[0] != holds[1]:
+                    busy.append(after.start)
+        earlier = [t + _SETTLED for t in busy if t <= time]
+        later = [t - _SETTLED for t in busy if t > time]
+        return max(earlier, default=-np.inf), min(later, default=np.inf)
 
     def _planned(self, window: LimbWindow, part: Clip, bad: tuple[int, int]) -> tuple[LimbPlan | None, str]:
         """Return the first plan that the audit would let pass, with spans that grow and margins that shrink."""
@@ -263,7 +299,8 @@ class _Correcting:
         paths = self.take.planar(looks)[..., :2]
         away = np.linalg.norm(paths - paths[character], axis=-1)
         near = np.flatnonzero((np.nan_to_num(away, nan=np.inf) < _NEAR).any(axis=1))
-        return [_body(self.take, int(c), times) for c in near if c != character]
+        seen = (self.take.start(character) - 1e-9, float(self.take.ends[character]) + 1e-9)
+        return [_body(self.take, int(c), times, seen) for c in near if c != character]
 
     def _lay(self, character: int, start: float, before: Clip, after: Clip, limb: Limb) -> None:
         turns = rotations.multiply(rotations.conjugate(before.rotations), after.rotations)[:, limb.joints]
@@ -284,17 +321,44 @@ def arms_of(finding: Finding) -> list[tuple[str, str, str]]:
     found = []
     for k, (name, part) in enumerate(zip(finding.characters, parts, strict=False)):
         side, _, what = part.partition("_")
-        if side in ("left", "right") and what in _ARM_PARTS:
+        if side in ("left", "right") and what in ARM_PARTS:
             other = finding.obstacle if len(finding.characters) == 1 else finding.characters[1 - k]
             found.append((name, f"{side}_arm", other))
     return found
+
+
+def clumsy(take: Take, world: World, bars: AuditBars = AuditBars()) -> set[str]:  # noqa: B008  (frozen)
+    """Return the names of those who carry a thing that is inside an obstacle, somebody else or themselves."""
+    found = depth_findings(take, realised(world, take.facts), bars)[0]
+    return {one.characters[0] for one in found if one.value > one.bar and thing_arms(take, one)}
+
+
+def thing_arms(take: Take, finding: Finding) -> list[tuple[str, str, str]]:
+    """Return the arm that carries a thing which is inside something: character, limb, and what it is in."""
+    who = finding.characters[0]
+    span = next(track for track in things_of(take) if track.name == finding.part).span(finding.time)
+    if span.who != who or not span.part.endswith("_wrist"):
+        return []
+    return [(who, f"{span.part.removesuffix('_wrist')}_arm", finding.obstacle)]
+
+
+def held_thing(take: Take, name: str, hand: str, time: float) -> Carried | None:
+    """Return what somebody has in a hand at a time [s], as the planner of limbs knows it; None if that is nothing."""
+    for track in things_of(take):
+        span = track.span(time)
+        if (span.who, span.part) == (name, f"{hand}_wrist"):
+            starts, ends, radii = thing_capsules(track.shape, track.size)
+            at, turn = np.array(span.pose[:3]), np.array(span.pose[3:])
+            return Carried(at + rotations.rotate(turn, starts), at + rotations.rotate(turn, ends), radii)
+    return None
 
 
 def _key(name: str, limb: str, time: float) -> tuple[str, str, int]:
     return name, limb, round(2.0 * time)
 
 
-def _body(take: Take, character: int, times: FloatArray) -> OtherBody:
+def _body(take: Take, character: int, times: FloatArray, seen: tuple[float, float]) -> OtherBody:
+    """Return another body over some times (F,) [s]; it is absent where it is not there, and beyond what is seen."""
     body = int(take.bodies[character])
     skeleton = take.skeletons[body]
     who: IntArray = np.full(len(times), character, dtype=np.int64)
@@ -302,6 +366,7 @@ def _body(take: Take, character: int, times: FloatArray) -> OtherBody:
     shape = capsule_body(skeleton)
     segments = shape.segments(*forward_kinematics(skeleton, roots, local))
     there = (times >= take.start(character) - 1e-9) & (times <= float(take.ends[character]) + 1e-9)
+    there &= (times >= seen[0]) & (times <= seen[1])
     return OtherBody(absent(segments, there), shape.radii)
 
 

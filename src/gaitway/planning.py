@@ -231,6 +231,8 @@ def plan_scene(
     if alive:
         take, lacking = with_upper_bodies(take, scene.world, seed=seed, who=alive)
         remarks += lacking
+    take, left = _corrected(take, scene, seed, progress)
+    remarks += left
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled, remarks)
 
 
@@ -303,7 +305,30 @@ def _busy(
         take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
         remarks += lacking
     take = with_arms_that_carry(take, found)
+    take, left = _corrected(take, scene, drawn, progress)
+    remarks += left
     return Planned(take, scene, crowd, time.perf_counter() - searched, compile_seconds() - compiled, remarks)
+
+
+def _corrected(take: Take, scene: Scene, seed: int, progress: Progress) -> tuple[Take, tuple[str, ...]]:
+    """Return a take in which arms give way, and what is left in one line.
+
+    They are those of people whose plans ask for that, and of people who carry things that would be inside something.
+    """
+    who = {character.name for character in scene.characters if character.plan.correct} & set(take.names)
+    if not who and not scene.things:
+        return take, ()
+    from gaitway.correcting import clumsy, correct  # noqa: PLC0415  (which loads the audit and the planner of limbs)
+
+    who |= clumsy(take, scene.world)
+    if not who:
+        return take, ()
+    result = correct(take, scene.world, seed=seed, who=who, progress=progress)
+    if result.ok:
+        return result.take, ()
+    count = len(result.left)
+    what = "one collision is left" if count == 1 else f"{count} collisions are left"
+    return result.take, (f"{what} that no arm mends; {result.left[0].words()}",)
 
 
 def _scene_planner(scene: Scene) -> tuple[str, ScenePlanner] | None:

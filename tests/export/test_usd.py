@@ -19,6 +19,7 @@ from gaitway.export.meshes import character_mesh
 from gaitway.export.usd_parts import identifiers, quaternions
 from gaitway.scene import scene_from_dict
 from gaitway.take.model import Take
+from gaitway.take.things import thing_facts, thing_poses, things_of
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Sphere, Terrain, World
 from gaitway.world.lifts import Lift
@@ -346,6 +347,24 @@ def test_lifts_go_up_as_they_do(tmp_path: Path) -> None:
     for time in (0.0, 0.4, 1.0, 1.2, 1.9):
         box = UsdGeom.BBoxCache(time * 30.0, ["default"]).ComputeWorldBound(prim).ComputeAlignedRange()
         assert box.GetMax()[2] == pytest.approx(float(lift.height(time)), abs=0.03)
+
+
+def test_things_follow_the_hands_that_have_them(tmp_path: Path) -> None:
+    take = walkers(1, 2.0)
+    spans = [[0.0, None, "", [3, 1, 0.75, 1, 0, 0, 0]], [1.0, take.names[0], "right_wrist", [0.1, 0, 0, 1, 0, 0, 0]]]
+    take = replace(take, facts={"things": {"my cup": thing_facts("cylinder", (0.08, 0.08, 0.1), "#c04030", spans)}})
+    stage = exported(take, tmp_path)
+    assert not problems(stage)
+    prim = stage.GetPrimAtPath("/Take/Things/my_cup_thing")
+    assert prim.GetDisplayName() == "my cup"
+    assert list(prim.GetCustomDataByKey("gaitway:owners")) == ["0 - -", f"30 {take.names[0]} right_wrist"]
+    keys = prim.GetAttribute("xformOp:translate").GetTimeSamples()
+    assert keys[:3] == [0.0, 29.0, 30.0], "no keys while it stands"
+    for time in (0.3, 1.0, 1.4, 1.9):
+        (at,), (turn,) = thing_poses(take, things_of(take)[0], time)
+        matrix = UsdGeom.XformCache(time * 30.0).GetLocalToWorldTransform(prim)
+        np.testing.assert_allclose(matrix.ExtractTranslation(), at, atol=2e-3)
+        np.testing.assert_allclose(matrix.TransformDir((1.0, 0.0, 0.0)), rotations.rotate(turn, [1, 0, 0]), atol=2e-3)
 
 
 def test_level_ground_and_no_world(tmp_path: Path) -> None:

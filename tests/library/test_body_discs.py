@@ -16,7 +16,7 @@ from gaitway.library import _disc_kernels
 from gaitway.library.actions import action_table
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.library.body_discs import CELL, BodyDiscs, body_discs, windows
-from gaitway.motion.body import capsule_body, capsules
+from gaitway.motion.body import armless, capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames
 from gaitway.motion.formats import load_clip
@@ -139,6 +139,22 @@ def test_covers_are_small(casts):
     assert timed.mean() < 9.0
     largest = discs.static[discs.static_starts[:-1], 2]
     assert (largest > 0.25).all()  # the trunk, not a row of hands
+
+
+def test_without_arms_a_body_is_as_wide_as_its_shoulders():
+    library = of(standing(), walking(1.0))
+    table = action_table(library)
+    whole, bare = body_discs(library, table), body_discs(library, table, arms=False)
+    assert (whole.arms, bare.arms) == (True, False)
+    assert bare.around[0, 2] < whole.around[0, 2] - 0.1
+    axes, body = plan(library.clips["standing"], 1), armless(capsule_body(library.skeleton))
+    assert not any(name.endswith("_hand") for name in body.names)
+    assert body is armless(body)
+    widest = (axes[0, :, :, 1].max(axis=1) + capsule_body(library.skeleton).radii)[
+        [name in body.names for name in capsule_body(library.skeleton).names]
+    ].max()
+    discs = bare.static[: bare.static_starts[1]]
+    assert widest - 1e-6 <= (discs[:, 1] + discs[:, 2]).max() <= widest + bare.margin + LEAVE
 
 
 def test_discs_come_largest_first(casts):

@@ -14,7 +14,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError, SkeletonError
-from gaitway.limbs import LIMBS, LimbLimits, find_limb, fit_limb, fit_limits, reach_posture, solve_limb
+from gaitway.limbs import LIMBS, LimbLimits, find_limb, fit_limb, fit_limits, reach_posture, reach_postures, solve_limb
 from gaitway.limbs import _joint_kernels as kernels
 from gaitway.limbs.linkage import turned
 from gaitway.limbs.reaching import swivel_of, swivel_offsets
@@ -192,6 +192,28 @@ def test_the_swivel_search_begins_where_asked_and_goes_round() -> None:
     )
     assert other.tests == 3
     assert other.swivel != first.swivel
+
+
+def test_many_searches_at_once_find_what_single_ones_do() -> None:
+    starts, bases = ARM.hanging(*WALK.joint_transforms())
+    rng = np.random.default_rng(3)
+    targets = starts + rng.uniform(-0.45, 0.45, starts.shape)
+    ends = rotations.normalize(rng.normal(size=(len(starts), 4)))
+    postures, found = reach_postures(ARM, starts, bases, targets, ends, 0.2)
+    assert 0 < found.sum() < len(found)
+    for n in range(len(starts)):
+        try:
+            single = reach_posture(ARM, starts[n], bases[n], targets[n], ends[n], swivel=0.2)
+        except LimbError:
+            assert not found[n]
+        else:
+            assert found[n]
+            assert postures[n] == pytest.approx(single.posture, abs=1e-12)
+    frames, points = ARM.places(WALK, postures)
+    assert points[found, 2] == pytest.approx(targets[found], abs=1e-9)
+    wanted = rotations.to_matrix(rotations.multiply(ends, ARM.turns[3]))
+    assert frames[found, 2] == pytest.approx(wanted[found], abs=1e-9)
+    assert ARM.limits.hold(postures[found]).all()
 
 
 def test_bad_input_is_one_line() -> None:

@@ -10,6 +10,7 @@ from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _planner_kernels as kernels
 from gaitway.limbs import find_limb
+from gaitway.limbs._joint_kernels import frames_of
 from gaitway.limbs.planner import ROOM, LimbPlan, LimbPlanOptions, LimbWindow
 from gaitway.limbs.surroundings import Carried, body_gaps
 from gaitway.motion.clip import Clip
@@ -160,6 +161,26 @@ def test_movers_and_carried_things_are_missed_in_time() -> None:
         plan = window.plan(first - 0.6, last + 0.6, seed=1)
         assert plan is not None
         assert window.gaps(plan.offsets).min() >= 0.5 * OPTIONS.margin
+
+
+def test_effort_is_that_of_plain_sums(window: LimbWindow) -> None:
+    offsets = np.zeros((len(WALK), 7))
+    offsets[20:70] = np.random.default_rng(1).uniform(-0.2, 0.2, (50, 7))
+    marks = []
+    for shift in (np.zeros_like(offsets), offsets):
+        postures = np.array(window.source)
+        postures[:, :7] += shift
+        level = [np.tile(part, (len(WALK), *[1] * part.ndim)) for part in (np.eye(3), np.zeros(3))]
+        frames, points = np.empty((len(WALK), 3, 3, 3)), np.empty((len(WALK), 3, 3))
+        frames_of(read_only(level[0]), read_only(level[1]), LIMB.lengths, read_only(postures), frames, points)
+        tips = points[:, 2] + frames[:, 2] @ LIMB.tip
+        marks.append(np.stack([points[:, 1], points[:, 2], tips], axis=1))
+    stray, wanted = marks[1] - marks[0], 0.0
+    for order, weight in enumerate((1.0, 0.05, 0.0005)):
+        rate = np.diff(stray, n=order, axis=0) * WALK.fps**order
+        wanted += weight * float(np.mean(np.sum(rate**2, axis=2).max(axis=1)))
+    assert window.effort(offsets) == pytest.approx(wanted, rel=1e-9)
+    assert window.effort(np.zeros_like(offsets)) == 0.0
 
 
 def test_what_is_not_needed_is_taken_back(window: LimbWindow, plans: list[LimbPlan | None]) -> None:

@@ -222,6 +222,32 @@ def test_most_targets_that_postures_have_are_reached(roadmap: ReachRoadmap) -> N
     assert met >= 0.8 * len(places)
 
 
+def test_probabilistic_ik_reaches_behind_the_back_through_valid_postures(roadmap: ReachRoadmap) -> None:
+    stander, behind = roadmap.stander, np.array([-0.27, -0.1, 0.56])
+    goal = roadmap.likely_goal("right", behind)
+    placed = stander.place(goal[None], OPTIONS.margin)
+    assert placed.valid[0]
+    assert placed.marks[0, grip_mark("right")] == pytest.approx(behind, abs=2e-4)
+    assert roadmap.likely_goal("right", behind) == pytest.approx(goal)  # the same for the same seed
+    plan = roadmap.reach("right", behind)  # which analytic IK alone does not find
+    assert stander.place(plan.path, 0.0).valid.all()
+    assert stander.place(plan.path[-1:]).marks[0, grip_mark("right")] == pytest.approx(behind, abs=2e-4)
+
+
+def test_probabilistic_ik_keeps_a_wanted_turn_and_says_how_near_it_came(roadmap: ReachRoadmap) -> None:
+    stander = roadmap.stander
+    known = roadmap.goal("right", BEHIND)
+    wrist = stander.limbs[0].joints[2]
+    turn = stander.applied(known[None]).joint_transforms()[1][0, wrist]
+    goal = roadmap.likely_goal("right", BEHIND, turn=turn, tries=4000)
+    found = stander.applied(goal[None]).joint_transforms()[1][0, wrist]
+    assert rotations.angle_between(found, turn) < 0.01
+    with pytest.raises(
+        LimbError, match=r"right hand cannot reach \(0.60, -0.10, 1.30\): it came as near as \d+\.\d cm"
+    ):
+        roadmap.likely_goal("right", BEHIND, members=1, tries=1)
+
+
 def test_the_same_seed_grows_the_same_roadmap_and_another_one_another(stander: Stander, roadmap: ReachRoadmap) -> None:
     again = grow_roadmap(stander, WORLD, OPTIONS)
     assert np.array_equal(again.nodes, roadmap.nodes)

@@ -11,6 +11,7 @@ from figures import standing, walking
 from gaitway.audit._pair_kernels import segment_distance
 from gaitway.audit._solid_kernels import signed_distance
 from gaitway.audit.solids import gather, stack_of
+from gaitway.core import rotations
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _collision_kernels as kernels
@@ -19,6 +20,7 @@ from gaitway.limbs.surroundings import (
     Carried,
     LimbCapsules,
     OtherBody,
+    _pair_runs,
     absent,
     body_around,
     body_gaps,
@@ -153,6 +155,46 @@ def test_a_body_may_touch_itself_as_it_does_anyway_but_no_deeper() -> None:
     gaps = body_gaps(axes, held.radii, np.zeros(len(clip)), around, 0.5)
     assert gaps[0] == 0.5
     assert gaps[1] == -1.0
+
+
+def test_a_whole_body_is_checked_as_by_plain_loops() -> None:
+    clip, rng = walking(2.0), np.random.default_rng(5)
+    obstacles = tuple(
+        Obstacle(Box((x, y), (0.3, 0.2), 1.4) if k % 2 else Sphere((x, y), 0.2))
+        for k, (x, y) in enumerate(rng.uniform((-1.0, -1.5), (3.0, 1.5), (14, 2)).tolist())
+    )
+    turning = Mover.of(Box((0.4, 0.0), (0.6, 0.1), 1.2), [0.0, 2.0], [[0.5, 0.8, 0.0], [1.5, 0.8, 3.0]])
+    axes, radii, around = body_around(clip, 0.0, World(BOUNDS, obstacles, (turning,)))
+    around = around._replace(floor=read_only(np.full(len(clip), -9.0)))
+    shaken = axes + rng.normal(0.0, 0.05, axes.shape)
+    times = np.arange(len(clip)) / clip.fps
+    ours, out = body_gaps(shaken, radii, times, around, 0.1), np.empty(len(radii))
+    for f in range(0, len(clip), 7):
+        nearest, meets = 0.1, False
+        for a, first, last, row in around.pairs.tolist():
+            for b in range(first, last):
+                deep = radii[a] + radii[b] - segment_distance(shaken[f, a], shaken[f, b])
+                meets = meets or deep > around.ease[row + b - first]
+        moved = around.solids._replace(movers=read_only(np.full(len(around.solids.kinds), -1)))
+        for s, mover in enumerate(around.solids.movers.tolist()):
+            seen = shaken[f]
+            if mover >= 0:
+                x, y, heading = around.moves[f, mover]
+                seen = rotations.rotate(rotations.from_yaw(-heading), shaken[f] - [x, y, 0.0])
+            kernels.axis_distances(moved, s, read_only(seen), 9.0, out)
+            nearest = min(nearest, float((out - radii).min()))
+        assert ours[f] == pytest.approx(-1.0 if meets else nearest, abs=1e-3)
+    assert (ours == -1.0).any()
+    assert ((ours > -1.0) & (ours < 0.1)).any()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.tuples(st.integers(1, 7), st.integers(0, 6)).filter(lambda pair: pair[0] > pair[1])))
+def test_runs_are_the_pairs(pairs: set[tuple[int, int]]) -> None:
+    rows = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+    runs, ease = _pair_runs(rows, 10.0 * rows[:, 0] + rows[:, 1])
+    told = [(a, b, ease[row + b - first]) for a, first, last, row in runs.tolist() for b in range(first, last)]
+    assert sorted(told) == sorted((a, b, 10.0 * a + b) for a, b in pairs)
 
 
 def test_nothing_goes_under_the_floor() -> None:

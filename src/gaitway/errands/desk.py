@@ -15,6 +15,7 @@ from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
 from gaitway.errands.reach_stops import meeting, targets
 from gaitway.handling.carrying import Carry, hung
+from gaitway.handling.clearing import CarriedForm
 from gaitway.handling.grips import (
     ThingPose,
     grasp_place,
@@ -62,7 +63,7 @@ class HandlingDesk(Belongings):
     carries: list[Carry] = field(default_factory=list)
     motions: dict[str, list[tuple[float, Clip]]] = field(default_factory=dict)
     """Motion of everybody who handles things, and when each begins [s]."""
-    _since: dict[tuple[str, str], tuple[float, FloatArray]] = field(default_factory=dict)
+    _since: dict[tuple[str, str], tuple[float, FloatArray, CarriedForm]] = field(default_factory=dict)
 
     def lay_out(self, people: Sequence[str], start: Callable[[str], float]) -> None:
         """Put every thing where it is at first.
@@ -272,20 +273,20 @@ class HandlingDesk(Belongings):
         local = motion.clip.rotations[-1, handler.limb(hand).joints]
         number = HANDS.index(hand)
         self.arms[who, hand] = motion.after[ARM * number : ARM * (number + 1)]
-        self._since[who, hand] = (time, np.array(local))
+        self._since[who, hand] = (time, np.array(local), _form(thing, inner))
 
     def _begin_carry(self, handler: Handler, who: str, hand: str, thing: Thing, inner: ThingPose, time: float) -> None:
         home, number = self.home(handler, who), HANDS.index(hand)
         arm = handler.carrying(thing, hand, inner, home)
         self.arms[who, hand] = arm[ARM * number : ARM * (number + 1)]
         local = handler.stander.applied(arm[None]).rotations[0, handler.limb(hand).joints]
-        self._since[who, hand] = (time, np.array(local))
+        self._since[who, hand] = (time, np.array(local), _form(thing, inner))
 
     def _end_carry(self, who: str, hand: str, time: float) -> None:
-        start, turns = self._since.pop((who, hand))
+        start, turns, form = self._since.pop((who, hand))
         self.arms.pop((who, hand), None)
         if time > start:
-            self.carries.append(Carry(who, hand, start, time, turns))
+            self.carries.append(Carry(who, hand, start, time, turns, form))
 
     def _showing(self, handler: Handler, thing: Thing, hand: str, state: ThingState) -> HandTask:
         """Return the task of holding a thing up before the chest."""
@@ -338,6 +339,11 @@ def _first(
         except LimbError as problem:
             told = told or problem
     raise told or LimbError("there is no room for it")
+
+
+def _form(thing: Thing, inner: ThingPose) -> CarriedForm:
+    """Return a thing in a hand; `inner` is its pose in the frame of the wrist joint."""
+    return CarriedForm.of(thing.shape, thing.size, inner.at, inner.turn)
 
 
 def _turned(turn: FloatArray, vector: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The USD stage of a take: characters, and the world with movers that move and change. Needs the extra `usd`."""
+"""The USD stage of a take: characters, things, and the world with movers that move. Needs the extra `usd`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from pxr import Gf, Kind, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdUtils
+from pxr import Gf, Kind, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdUtils, Vt
 
 from gaitway._version import __version__
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_path
 from gaitway.core.progress import Progress
@@ -19,6 +21,7 @@ from gaitway.export.characters import character_motion, frame_spans
 from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
 from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
+from gaitway.take.things import ThingTrack, thing_poses, things_of
 from gaitway.world.escalators import Escalator
 from gaitway.world.lifts import Lift
 from gaitway.world.obstacle import Mover
@@ -31,6 +34,9 @@ _SAVE_EVERY = 32_000_000
 
 _RIDE_S, _LIFTED = 0.1, 600.0
 """Time between two keys of a lift that moves, and time until which it goes on moving [s]."""
+
+_STILL = 1e-7
+"""Greatest change of a thing from frame to frame that needs no key [m, or parts of a unit quaternion]."""
 
 
 def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress) -> None:
@@ -66,6 +72,7 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, name: 
     stage.CreateClassPrim(_PROTOTYPES)
     if world is not None:
         _add_world(stage, f"{_ROOT}/Place", world, fps, whole.first)
+    _add_things(stage, f"{_ROOT}/Things", take, world, fps, whole)
     UsdGeom.Xform.Define(stage, f"{_ROOT}/Characters")
     prototypes = _add_prototypes(stage, take)
     del stage
@@ -124,7 +131,7 @@ def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code
         first_code: the first time code of the stage.
     """
     UsdGeom.Xform.Define(stage, path)
-    looks = _Looks(stage, f"{path}/Materials", world)
+    looks = _Looks(stage, f"{path}/Materials", _world_materials(world))
     looks.add_thing(f"{path}/Ground", terrain_surface(world.terrain, world.bounds), ground_material())
     UsdGeom.Xform.Define(stage, f"{path}/Obstacles")
     names = usd_parts.identifiers(o.name or o.kind for o in world.obstacles)
@@ -146,17 +153,21 @@ def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code
             _add_tread(looks, f"{path}/Movers/{name}_tread_{number}", one, number, fps)
 
 
-class _Looks:
-    """The materials of a world, each written once, and meshes that have them."""
+def _world_materials(world: World) -> list[Material]:
+    """Return the materials of everything in a world."""
+    wanted = [ground_material()]
+    wanted += [kind_material(o.kind, o.color) for o in world.obstacles]
+    wanted += [kind_material("platform", lift.color) for lift in world.lifts]
+    treads = [one.tread(number) for one in world.escalators for number in range(one.tread_count)]
+    wanted += [kind_material(tread.kind, tread.color) for tread in treads]
+    return wanted + [kind_material(phase.kind, m.color) for m in world.movers for phase in m.phases]
 
-    def __init__(self, stage: Usd.Stage, scope: str, world: World) -> None:
+
+class _Looks:
+    """Materials, each written once, and meshes that have them."""
+
+    def __init__(self, stage: Usd.Stage, scope: str, wanted: Sequence[Material]) -> None:
         self.stage = stage
-        wanted = [ground_material()]
-        wanted += [kind_material(o.kind, o.color) for o in world.obstacles]
-        wanted += [kind_material("platform", lift.color) for lift in world.lifts]
-        treads = [one.tread(number) for one in world.escalators for number in range(one.tread_count)]
-        wanted += [kind_material(tread.kind, tread.color) for tread in treads]
-        wanted += [kind_material(phase.kind, m.color) for m in world.movers for phase in m.phases]
         different = {look.name: look for look in wanted}
         made = usd_parts.add_materials(stage, scope, list(different.values()))
         self.materials: Mapping[str, UsdShade.Material] = dict(zip(different, made, strict=True))
@@ -186,6 +197,44 @@ def _add_mover(looks: _Looks, path: str, mover: Mover, fps: float, first_code: f
         prim = looks.add_thing(f"{path}/{name}", surface(phase.shape), kind_material(phase.kind, mover.color))
         prim.SetCustomDataByKey("gaitway:kind", phase.kind)
         _show_between(prim, begin, end, first_code)
+
+
+def _add_things(stage: Usd.Stage, path: str, take: Take, world: World | None, fps: float, whole: UsdSpan) -> None:
+    """Write the things that people handle; a take without any has no such prim."""
+    tracks = things_of(take)
+    if not tracks:
+        return
+    UsdGeom.Xform.Define(stage, path)
+    looks = _Looks(stage, f"{path}/Materials", [kind_material("thing", track.color) for track in tracks])
+    for name, track in zip(usd_parts.identifiers(f"{track.name}_thing" for track in tracks), tracks, strict=True):
+        _add_thing(looks, f"{path}/{name}", take, track, world, fps, whole)
+
+
+def _add_thing(
+    looks: _Looks, path: str, take: Take, track: ThingTrack, world: World | None, fps: float, whole: UsdSpan
+) -> None:
+    """Add a thing that follows whoever has it. Its custom data say who that is, from which time code on."""
+    codes = np.arange(round(whole.first), round(whole.last) + 1)
+    places, turns = thing_poses(take, track, codes / fps, world)
+    turns = rotations.continuous(turns[:, None])[:, 0]
+    prim = looks.add_thing(path, surface(track.solid()), kind_material("thing", track.color))
+    prim.SetDisplayName(track.name)
+    prim.SetCustomDataByKey("gaitway:kind", "thing")
+    owners = [f"{span.start * fps:g} {span.who or '-'} {span.part or '-'}" for span in track.spans]
+    prim.SetCustomDataByKey("gaitway:owners", Vt.StringArray(owners))
+    frame = UsdGeom.Xformable(prim)
+    move, turn = frame.AddTranslateOp(), frame.AddOrientOp()
+    for k in _keys(np.concatenate([places, turns], axis=1)).tolist():
+        move.Set(Gf.Vec3d(*places[k].tolist()), float(codes[k]))
+        turn.Set(Gf.Quatf(*turns[k].tolist()), float(codes[k]))
+
+
+def _keys(rows: FloatArray) -> IntArray:
+    """Return the frames that rows (F, D) need as keys: all but those that are as the frame before and after."""
+    still = np.abs(np.diff(rows, axis=0)).max(axis=1) < _STILL if len(rows) > 1 else np.empty(0, dtype=bool)
+    kept = np.ones(len(rows), dtype=bool)
+    kept[1:-1] = ~(still[:-1] & still[1:])
+    return np.flatnonzero(kept)
 
 
 def _add_lift(looks: _Looks, path: str, lift: Lift, fps: float) -> None:

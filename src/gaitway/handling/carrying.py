@@ -9,6 +9,7 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.handling.clearing import CarriedForm, cleared
 from gaitway.limbs.linkage import find_limb
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
@@ -40,6 +41,8 @@ class Carry:
     """When the motion ends by which it is rid of it [s], or the last moment."""
     turns: FloatArray
     """Local turns of shoulder, elbow and wrist while nothing else is done; (3, 4)."""
+    form: CarriedForm | None = None
+    """The thing, which is kept clear of the rest of the body; None does not look."""
 
 
 def with_carrying(take: Take, carries: Sequence[Carry], motions: Mapping[str, Sequence[tuple[float, Clip]]]) -> Take:
@@ -94,7 +97,8 @@ def _layer(take: Take, carry: Carry, motions: Sequence[tuple[float, Clip]]) -> L
     times = np.arange(int(first), int(last) + 1) / take.fps
     joints = find_limb(take.skeletons[body], f"{carry.hand}_arm").joints
     who: IntArray = np.full(len(times), character, dtype=np.int64)
-    local = sampled(take, body, who, times)[1][:, joints]
+    roots, whole = sampled(take, body, who, times)
+    local = whole[:, joints]
     wanted = np.tile(carry.turns, (len(times), 1, 1))
     busy = [(start, start + clip.duration) for start, clip in motions]
     loose = _loose(times, [*busy, (-np.inf, carry.start), (carry.end, np.inf)])
@@ -106,6 +110,9 @@ def _layer(take: Take, carry: Carry, motions: Sequence[tuple[float, Clip]]) -> L
         vectors *= (loose * np.minimum(1.0, _MOST / np.maximum(far, 1e-9)))[:, None]
         swing = rotations.from_rotation_vector(vectors)
         wanted[:, 0] = rotations.multiply(swing, wanted[:, 0])
+    if carry.form is not None:
+        free = _loose(times, busy)
+        wanted = cleared(take.skeletons[body], carry.hand, roots, whole, wanted, carry.form, free, take.fps)
     for start, clip in motions:
         some = np.flatnonzero((times >= start - 1e-6) & (times <= start + clip.duration + 1e-6))
         if len(some):

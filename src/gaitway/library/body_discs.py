@@ -21,7 +21,7 @@ from gaitway.core.errors import LibraryError
 from gaitway.library import _disc_kernels
 from gaitway.library.actions import ActionTable
 from gaitway.library.behavior import Library
-from gaitway.motion.body import CapsuleBody, capsule_body, capsules
+from gaitway.motion.body import CapsuleBody, armless, capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 
@@ -80,6 +80,8 @@ class BodyDiscs:
     """Farthest distance by which static discs leave the body [m], plus one cell."""
     timed_margin: float
     """Farthest distance by which timed discs leave the body [m], plus one cell."""
+    arms: bool = True
+    """Whether arms are covered too."""
 
     def __len__(self) -> int:
         return len(self.bounds)
@@ -96,7 +98,9 @@ class ClipDiscs:
     timed: list[FloatArray]
 
 
-def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed_margin: float = 0.08) -> BodyDiscs:
+def body_discs(
+    library: Library, table: ActionTable, margin: float = 0.05, timed_margin: float = 0.08, *, arms: bool = True
+) -> BodyDiscs:
     """Cover the bodies of all actions of a table with discs. What took long is kept on disk (`gaitway.core.cache`).
 
     Args:
@@ -105,6 +109,7 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
         margin: greatest distance by which a static disc may extend beyond the body [m]; a larger margin makes fewer
             discs.
         timed_margin: the same for timed discs [m]. Moving bodies need more room, and there are many windows.
+        arms: whether arms count; without them a body is as wide as its shoulders.
 
     Raises:
         LibraryError: if a margin is less than three cells, so that no cover is sure to exist, or not finite, or a clip
@@ -116,16 +121,17 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
     discs: BodyDiscs = cached(
         "body_discs",
         (__name__,),
-        (library.skeleton, [library.clips[name] for name in table.clips], float(margin), float(timed_margin)),
-        lambda: _cover(library, table, margin, timed_margin),
+        (library.skeleton, [library.clips[name] for name in table.clips], float(margin), float(timed_margin), arms),
+        lambda: _cover(library, table, margin, timed_margin, arms),
         vars,
         lambda packed: BodyDiscs(**packed),
     )
     return discs
 
 
-def _cover(library: Library, table: ActionTable, margin: float, timed_margin: float) -> BodyDiscs:
+def _cover(library: Library, table: ActionTable, margin: float, timed_margin: float, arms: bool) -> BodyDiscs:
     body = capsule_body(library.skeleton)
+    body = body if arms else armless(body)
     names = list(dict.fromkeys(table.clips))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
         made = pool.map(lambda name: cover_clip(library.clips[name], body, margin, timed_margin), names)
@@ -148,6 +154,7 @@ def _cover(library: Library, table: ActionTable, margin: float, timed_margin: fl
         timed=_all(timed, 3),
         margin=float(margin),
         timed_margin=float(timed_margin),
+        arms=arms,
     )
 
 

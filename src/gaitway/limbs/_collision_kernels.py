@@ -24,6 +24,17 @@ _FINE, _COARSE = 5e-4, 2e-3
 _FAR = 1e30
 
 
+class GapMemory(NamedTuple):
+    """Memory of `least_gap` for K capsules; made by `gap_memory`."""
+
+    moved: FloatArray
+    """Axes as a mover sees them [m]; (K, 2, 3)."""
+    other: FloatArray
+    """Axis of one more capsule [m]; (1, 2, 3)."""
+    boxes: FloatArray
+    """Boxes around capsules, around all of them, and around one more thing: low, then high corners [m]; (6, K + 2)."""
+
+
 class WorldSolids(NamedTuple):
     """Solids as plain arrays, in the frame of their mover if they have one; made by `surroundings.world_solids`."""
 
@@ -64,9 +75,10 @@ class Around(NamedTuple):
     own: IntArray
     """1 where a capsule belongs to the body itself, whose parts may touch; (M,)."""
     pairs: IntArray
-    """Pairs of our own capsules that must not meet; (P, 2)."""
+    """Pairs of our own capsules that must not meet, in runs: one capsule, the first and the one after the last that it
+    must not meet, and the row of `ease` of the first; (R, 4)."""
     ease: FloatArray
-    """How deep these may lie in one another [m]; (P,)."""
+    """How deep these pairs may lie in one another [m]; (P,)."""
     floor: FloatArray
     """Lowest height that our capsules may have [m]; (F,)."""
 
@@ -203,26 +215,40 @@ def segment_square(p: FloatArray, k: int, q: FloatArray, m: int) -> float:
     return square
 
 
+@kernel(inner=True)
+def gap_memory(count: int) -> GapMemory:
+    """Return memory for so many capsules."""
+    return GapMemory(np.empty((count, 2, 3)), np.empty((1, 2, 3)), np.empty((6, count + 2)))
+
+
 @kernel(inner=True, borrows=True)
-def _apart(ends: FloatArray, k: int, reach: float, boxes: FloatArray, s: int) -> bool:
-    """Return whether axis k, grown by a reach [m], lies outside a bounding box."""
+def _apart(boxes: FloatArray, k: int, reach: float, m: int) -> bool:
+    """Return whether boxes k and m of `GapMemory.boxes` are farther apart than a reach [m]."""
     for i in range(3):
-        if min(ends[k, 0, i], ends[k, 1, i]) - reach > boxes[s, 3 + i]:
+        if boxes[i, k] - reach > boxes[3 + i, m]:
             return True
-        if max(ends[k, 0, i], ends[k, 1, i]) + reach < boxes[s, i]:
+        if boxes[3 + i, k] + reach < boxes[i, m]:
             return True
     return False
 
 
 @kernel(inner=True, borrows=True)
-def _far_apart(ends: FloatArray, k: int, reach: float, other: FloatArray) -> bool:
-    """Return whether the boxes around axis k and around the one axis of `other` are farther apart than a reach [m]."""
-    for d in range(3):
-        if min(ends[k, 0, d], ends[k, 1, d]) - reach > max(other[0, 0, d], other[0, 1, d]):
+def _beyond(boxes: FloatArray, k: int, reach: float, solids: WorldSolids, s: int) -> bool:
+    """Return whether box k of `GapMemory.boxes` is farther from the box of a solid than a reach [m]."""
+    for i in range(3):
+        if boxes[i, k] - reach > solids.boxes[s, 3 + i]:
             return True
-        if max(ends[k, 0, d], ends[k, 1, d]) + reach < min(other[0, 0, d], other[0, 1, d]):
+        if boxes[3 + i, k] + reach < solids.boxes[s, i]:
             return True
     return False
+
+
+@kernel(inner=True, borrows=True)
+def _fill_box(ends: FloatArray, k: int, radius: float, boxes: FloatArray, m: int) -> None:
+    """Write the box around capsule k into column m of boxes."""
+    for i in range(3):
+        a, b = ends[k, 0, i], ends[k, 1, i]
+        boxes[i, m], boxes[3 + i, m] = min(a, b) - radius, max(a, b) + radius
 
 
 @kernel(inner=True, borrows=True)
@@ -235,33 +261,72 @@ def frame_at(around: Around, time: float) -> tuple[int, float]:
 
 
 @kernel(inner=True, shared=True, borrows=True)
-def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, balls: FloatArray) -> bool:
-    """Return whether two of our own capsules lie too deep in one another. Memory for balls around them is (K, 2, 3)."""
-    if around.pairs.shape[0] > 4:  # balls are worth their while
-        for k in range(radii.shape[0]):
-            square = 0.0
-            for d in range(3):
-                balls[k, 0, d] = 0.5 * (ends[k, 0, d] + ends[k, 1, d])
-                square += (ends[k, 1, d] - ends[k, 0, d]) ** 2
-            balls[k, 1, 0] = 0.5 * math.sqrt(square)
-    for p in range(around.pairs.shape[0]):
-        a, b = around.pairs[p, 0], around.pairs[p, 1]
-        thick = radii[a] + radii[b] - around.ease[p]
-        if around.pairs.shape[0] > 4:
-            reach, square = thick + balls[a, 1, 0] + balls[b, 1, 0], 0.0
-            for d in range(3):
-                square += (balls[a, 0, d] - balls[b, 0, d]) ** 2
-            if square >= reach * reach:
+def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, boxes: FloatArray) -> bool:
+    """Return whether two of our own capsules lie too deep in one another; their boxes are filled."""
+    pairs, ease = around.pairs, around.ease
+    for r in range(pairs.shape[0]):
+        # what cannot be below 0 needs no look at the other end of an array
+        a, first, last, row = pairs[r, 0], max(pairs[r, 1], 0), pairs[r, 2], max(pairs[r, 3], 0)
+        x0, y0, z0, x1, y1, z1 = boxes[0, a], boxes[1, a], boxes[2, a], boxes[3, a], boxes[4, a], boxes[5, a]
+        for b in range(first, last):
+            e = ease[row + b - first]
+            if z0 + e >= boxes[5, b] or boxes[2, b] + e >= z1:  # bodies are upright: most pairs differ in height
                 continue
-        if thick > 0.0 and segment_square(ends, a, ends, b) < thick * thick:
-            return True
+            if y0 + e >= boxes[4, b] or boxes[1, b] + e >= y1 or x0 + e >= boxes[3, b] or boxes[0, b] + e >= x1:
+                continue
+            thick = radii[a] + radii[b] - e
+            if thick > 0.0 and segment_square(ends, a, ends, b) < thick * thick:
+                return True
     return False
+
+
+@kernel(inner=True, borrows=True)
+def _fill_boxes(ends: FloatArray, radii: FloatArray, boxes: FloatArray) -> None:
+    """Write the boxes around capsules, and around all of them, into columns 0 to K of boxes."""
+    count = radii.shape[0]
+    for i in range(3):
+        boxes[i, count], boxes[3 + i, count] = _FAR, -_FAR
+    for k in range(count):
+        _fill_box(ends, k, radii[k], boxes, k)
+        for i in range(3):
+            boxes[i, count] = min(boxes[i, count], boxes[i, k])
+            boxes[3 + i, count] = max(boxes[3 + i, count], boxes[3 + i, k])
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _moving_gap(
+    ends: FloatArray, radii: FloatArray, around: Around, s: int, pose: tuple[float, float, float], best: float,
+    bar: float, stop: bool, memory: GapMemory,
+) -> float:  # fmt: skip
+    """Return the least gap to a solid whose mover has a planar pose [m], if that is below `best`; see `least_gap`."""
+    count, (x, y, heading), solids = radii.shape[0], pose, around.solids
+    moved, boxes = memory.moved, memory.boxes
+    c, n = math.cos(heading), math.sin(heading)
+    # a ball around everything, as the mover sees it
+    wide, middle = 0.0, count + 1
+    for i in range(3):
+        wide += (0.5 * (boxes[3 + i, count] - boxes[i, count])) ** 2
+    ax, ay = 0.5 * (boxes[0, count] + boxes[3, count]) - x, 0.5 * (boxes[1, count] + boxes[4, count]) - y
+    for e in range(2):
+        boxes[3 * e, middle], boxes[3 * e + 1, middle] = c * ax + n * ay, c * ay - n * ax
+        boxes[3 * e + 2, middle] = 0.5 * (boxes[2, count] + boxes[5, count])
+    if _beyond(boxes, middle, math.sqrt(wide) + best, solids, s):
+        return best
+    for k in range(count):
+        for e in range(2):
+            ax, ay = ends[k, e, 0] - x, ends[k, e, 1] - y
+            moved[k, e, 0], moved[k, e, 1], moved[k, e, 2] = c * ax + n * ay, c * ay - n * ax, ends[k, e, 2]
+        _fill_box(moved, k, radii[k], boxes, middle)
+        if not _beyond(boxes, middle, best, solids, s):
+            best = min(best, axis_distance(solids, s, moved, k, radii[k] + best) - radii[k])
+            if stop and best < bar:
+                return best
+    return best
 
 
 @kernel(inner=True, shared=True, borrows=True)
 def least_gap(
-    ends: FloatArray, radii: FloatArray, time: float, around: Around, bar: float, stop: bool, moved: FloatArray,
-    other: FloatArray,
+    ends: FloatArray, radii: FloatArray, time: float, around: Around, bar: float, stop: bool, memory: GapMemory
 ) -> float:  # fmt: skip
     """Return the least gap of capsules to what is around them [m], or `bar` if all is farther.
 
@@ -274,56 +339,52 @@ def least_gap(
         around: what is around.
         bar: the gap that matters [m].
         stop: whether to return at once when something is nearer than the bar.
-        moved: memory; (K, 2, 3).
-        other: memory; (1, 2, 3).
+        memory: memory.
     """
     count = radii.shape[0]
     best: float = bar
     i, share = frame_at(around, time)
     j = min(i + 1, around.floor.shape[0] - 1)
-    floor = (1.0 - share) * around.floor[i] + share * around.floor[j]
-    for k in range(count):
-        if min(ends[k, 0, 2], ends[k, 1, 2]) - radii[k] < floor:
-            return -1.0
-    if _meets_itself(ends, radii, around, moved):
+    boxes, other = memory.boxes, memory.other
+    _fill_boxes(ends, radii, boxes)
+    if boxes[2, count] < (1.0 - share) * around.floor[i] + share * around.floor[j]:
+        return -1.0
+    if _meets_itself(ends, radii, around, boxes):
         return -1.0
     solids = around.solids
     for s in range(solids.kinds.shape[0]):
         mover = solids.movers[s]
         if mover < 0:
+            if _beyond(boxes, count, best, solids, s):
+                continue
             for k in range(count):
-                need = radii[k] + best
-                if not _apart(ends, k, need, solids.boxes, s):
-                    best = min(best, axis_distance(solids, s, ends, k, need) - radii[k])
+                if not _beyond(boxes, k, best, solids, s):
+                    best = min(best, axis_distance(solids, s, ends, k, radii[k] + best) - radii[k])
                     if stop and best < bar:
                         return best
         elif solids.phases[s, 0] <= time < solids.phases[s, 1]:
             x = (1.0 - share) * around.moves[i, mover, 0] + share * around.moves[j, mover, 0]
             y = (1.0 - share) * around.moves[i, mover, 1] + share * around.moves[j, mover, 1]
-            h = (1.0 - share) * around.moves[i, mover, 2] + share * around.moves[j, mover, 2]
-            c, n = math.cos(h), math.sin(h)
-            for k in range(count):
-                for e in range(2):
-                    ax, ay = ends[k, e, 0] - x, ends[k, e, 1] - y
-                    moved[k, e, 0], moved[k, e, 1], moved[k, e, 2] = c * ax + n * ay, c * ay - n * ax, ends[k, e, 2]
-                need = radii[k] + best
-                if not _apart(moved, k, need, solids.boxes, s):
-                    best = min(best, axis_distance(solids, s, moved, k, need) - radii[k])
-                    if stop and best < bar:
-                        return best
+            heading = (1.0 - share) * around.moves[i, mover, 2] + share * around.moves[j, mover, 2]
+            best = _moving_gap(ends, radii, around, s, (x, y, heading), best, bar, stop, memory)
+            if stop and best < bar:
+                return best
     for m in range(around.thick.shape[0]):
         for e in range(2):
             for d in range(3):
                 other[0, e, d] = (1.0 - share) * around.axes[i, m, e, d] + share * around.axes[j, m, e, d]
+        _fill_box(other, 0, around.thick[m], boxes, count + 1)
         own = around.own[m] == 1
+        if _apart(boxes, count, 0.0 if own else best, count + 1):
+            continue
         for k in range(count):
             thick = radii[k] + around.thick[m]
             if own:  # parts of the same body may touch, but not lie deeper in one another than they do anyway
                 reach = thick - around.slack[k, m]
-                near = reach > 0.0 and not _far_apart(ends, k, reach, other)
+                near = reach > 0.0 and not _apart(boxes, k, -around.slack[k, m], count + 1)
                 if near and segment_square(ends, k, other, 0) < reach * reach:
                     return -1.0
-            elif not _far_apart(ends, k, thick + best, other):
+            elif not _apart(boxes, k, best, count + 1):
                 best = min(best, math.sqrt(segment_square(ends, k, other, 0)) - thick)
                 if stop and best < bar:
                     return best
@@ -335,9 +396,9 @@ def body_gaps(
     ends: FloatArray, radii: FloatArray, times: FloatArray, around: Around, bar: float, stop: bool, out: FloatArray
 ) -> None:
     """Write the least gaps (N,) of capsules (N, K, 2, 3) at times (N,); see `least_gap`."""
-    moved, other = np.empty((radii.shape[0], 2, 3)), np.empty((1, 2, 3))
+    memory = gap_memory(radii.shape[0])
     for n in range(times.shape[0]):
-        out[n] = least_gap(ends[n], radii, times[n], around, bar, stop, moved, other)
+        out[n] = least_gap(ends[n], radii, times[n], around, bar, stop, memory)
 
 
 @kernel
@@ -355,3 +416,14 @@ def pair_depths(ends: FloatArray, radii: FloatArray, others: FloatArray, thick: 
             for m in range(thick.shape[0]):
                 both = radii[k] + thick[m]
                 out[k, m] = max(out[k, m], both - math.sqrt(segment_square(ends[f], k, others[f], m)))
+
+
+@kernel
+def frame_gaps(ends: FloatArray, radii: FloatArray, others: FloatArray, thick: FloatArray, out: FloatArray) -> None:
+    """Write the least gap (F,) of capsules (F, K, 2, 3) to others (F, M, 2, 3) in each frame [m]."""
+    for f in range(ends.shape[0]):
+        best = _FAR
+        for k in range(radii.shape[0]):
+            for m in range(thick.shape[0]):
+                best = min(best, math.sqrt(segment_square(ends[f], k, others[f], m)) - radii[k] - thick[m])
+        out[f] = best

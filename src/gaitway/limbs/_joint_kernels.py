@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 
 SWING_X, SWING_Y, TWIST, FLEX, ROLL, END_X, END_Y, SIDE, END_TWIST = range(9)
@@ -299,23 +299,74 @@ def draw_postures(limits: FloatArray, draws: FloatArray, q: FloatArray) -> None:
         draw_posture(limits, draws, n, q[n])
 
 
+BASE, START, TARGET, TURN, SWIVEL, GIVEN = 0, 9, 12, 15, 19, 20
+"""Columns of what a search is given: the frame that the limb hangs on (9), the place of shoulder or hip (3) [m],
+wanted place (3) [m] and world turn wxyz (4) of wrist or ankle, and the swivel angle where it begins (1) [rad]; and how
+many these are."""
+
+
+@kernel(inner=True)
+def _end_frame(given: FloatArray, turns: FloatArray, out: FloatArray) -> None:
+    """Write the wanted frame (3, 3) of the last segment, from that of its joint; `turns` are those of `Limb`."""
+    a, b, c, d = given[TURN], given[TURN + 1], given[TURN + 2], given[TURN + 3]
+    e, f, g, h = turns[3, 0], turns[3, 1], turns[3, 2], turns[3, 3]
+    w, x = a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g
+    y, z = a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e
+    n = 2.0 / max(w * w + x * x + y * y + z * z, 1e-300)
+    out[0, 0], out[0, 1], out[0, 2] = 1.0 - n * (y * y + z * z), n * (x * y - w * z), n * (x * z + w * y)
+    out[1, 0], out[1, 1], out[1, 2] = n * (x * y + w * z), 1.0 - n * (x * x + z * z), n * (y * z - w * x)
+    out[2, 0], out[2, 1], out[2, 2] = n * (x * z - w * y), n * (y * z + w * x), 1.0 - n * (x * x + y * y)
+
+
+@kernel(inner=True)
+def _search(
+    given: FloatArray, lengths: FloatArray, turns: FloatArray, offsets: FloatArray, first: int, limits: FloatArray,
+    q: FloatArray, memory: FloatArray,
+) -> int:  # fmt: skip
+    """Return the first swivel angle whose posture keeps the limits; see `search_swivel`. Memory is (4, 3, 3)."""
+    base, hand = memory[0], memory[1]
+    for i in range(3):
+        for j in range(3):
+            base[i, j] = given[BASE + 3 * i + j]
+    _end_frame(given, turns, hand)
+    start, target = given[START:TARGET], given[TARGET:TURN]
+    reached = False
+    for n in range(first, offsets.shape[0]):
+        if solve(base, start, lengths, target, hand, given[SWIVEL] + offsets[n], q, memory[2], memory[3]):
+            reached = True
+            if within(limits, q):
+                return n
+    return int(offsets.shape[0]) if reached or first > 0 else -1
+
+
 @kernel
 def search_swivel(
-    base: FloatArray, start: FloatArray, lengths: FloatArray, target: FloatArray, hand: FloatArray,
-    swivels: FloatArray, first: int, limits: FloatArray, q: FloatArray,
+    given: FloatArray, lengths: FloatArray, turns: FloatArray, offsets: FloatArray, first: int, limits: FloatArray,
+    q: FloatArray,
 ) -> int:  # fmt: skip
-    """Return the first of some swivel angles (N,), from `first` on, whose posture keeps the limits; see `solve`.
+    """Return the first of some swivel angles, from `first` on, whose posture keeps the limits; see `solve`.
+
+    Args:
+        given: what is wanted; (20,).
+        lengths: of both bones [m]; (2,).
+        turns: joint-from-segment turns of base and segments; (4, 4).
+        offsets: swivel angles beside the given one [rad]; (N,).
+        first: number of the first that is tried.
+        limits: (5, 4).
+        q: its SIDE and END_TWIST are kept, the rest is filled; (9,).
 
     Returns:
         Its number; N if there is none, and -1 if the target is out of reach at all of them.
     """
-    frame, memory = np.empty((3, 3)), np.empty((3, 3))
-    reached = False
-    for n in range(first, swivels.shape[0]):
-        if solve(base, start, lengths, target, hand, swivels[n], q, frame, memory):
-            reached = True
-            if within(limits, q):
-                return n
-    if reached or first > 0:
-        return int(swivels.shape[0])
-    return -1
+    return _search(given, lengths, turns, offsets, first, limits, q, np.empty((4, 3, 3)))
+
+
+@kernel
+def search_swivels(
+    given: FloatArray, lengths: FloatArray, turns: FloatArray, offsets: FloatArray, limits: FloatArray, q: FloatArray,
+    out: IntArray,
+) -> None:  # fmt: skip
+    """Write for many targets (M, 20) what `search_swivel` returns (M,), and their postures (M, 9)."""
+    memory = np.empty((4, 3, 3))
+    for m in range(given.shape[0]):
+        out[m] = _search(given[m], lengths, turns, offsets, 0, limits, q[m], memory)

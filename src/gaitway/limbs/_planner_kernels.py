@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.limbs._collision_kernels import Around, frame_at, least_gap
+from gaitway.limbs._collision_kernels import Around, GapMemory, frame_at, gap_memory, least_gap
 from gaitway.limbs._joint_kernels import ANGLES, PLANNED, draw_posture, limb_frames, within
 
 TIME = PLANNED
@@ -66,8 +66,7 @@ class Memory(NamedTuple):
     base: FloatArray
     start: FloatArray
     ends: FloatArray
-    moved: FloatArray
-    other: FloatArray
+    gap: GapMemory
     state: FloatArray
 
 
@@ -76,7 +75,7 @@ def _memory(table: LimbTable) -> Memory:
     count = table.radii.shape[0]
     return Memory(
         np.empty(ANGLES), np.empty((3, 3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3),
-        np.empty((count, 2, 3)), np.empty((count, 2, 3)), np.empty((1, 2, 3)), np.empty(PLANNED + 1),
+        np.empty((count, 2, 3)), gap_memory(count), np.empty(PLANNED + 1),
     )  # fmt: skip
 
 
@@ -110,9 +109,7 @@ def gap_of(table: LimbTable, state: FloatArray, bar: float, stop: bool, memory: 
                 a += memory.frames[s, d, e] * table.capsule_starts[k, e]
                 b += memory.frames[s, d, e] * table.capsule_ends[k, e]
             memory.ends[k, 0, d], memory.ends[k, 1, d] = a, b
-    return least_gap(
-        memory.ends, table.radii, state[TIME], table.around, bar, stop, memory.moved, memory.other
-    )  # fmt: skip
+    return least_gap(memory.ends, table.radii, state[TIME], table.around, bar, stop, memory.gap)
 
 
 @kernel(inner=True, borrows=True)
@@ -446,25 +443,68 @@ def keeps(table: LimbTable, offsets: FloatArray, first: int, stop: int, parts: i
 
 
 @kernel
-def strays(table: LimbTable, offsets: FloatArray, out: FloatArray) -> None:
-    """Write how far points of the limb (F, 2 + P, 3) lie from those of the motion itself for offsets (F, 7) [m]."""
+def own_marks(table: LimbTable, out: FloatArray) -> None:
+    """Write the points (F, 2 + P, 3) of the motion itself by which states are compared; see `_marks`."""
     memory, state = _memory(table), np.zeros(PLANNED + 1)
-    at = np.empty((2 + table.tips.shape[0], 3))
-    for f in range(offsets.shape[0]):
+    for f in range(out.shape[0]):
         state[TIME] = table.around.begin + f / table.around.rate
+        _marks(table, state, memory, out[f])
+
+
+@kernel
+def effort(table: LimbTable, offsets: FloatArray, own: FloatArray, weights: FloatArray) -> float:
+    """Return how far, how fast and how suddenly a limb strays from its motion [m^2].
+
+    Of each frame the point counts that strays most; squares are averaged over frames.
+
+    Args:
+        table: the limb.
+        offsets: offsets from the motion itself [rad]; (F, 7).
+        own: points of the motion itself, from `own_marks` [m]; (F, 2 + P, 3).
+        weights: of squares of distance, speed [s^2] and acceleration [s^4]; (3,).
+    """
+    memory, state = _memory(table), np.zeros(PLANNED + 1)
+    frames, points, rate = offsets.shape[0], own.shape[1], table.around.rate
+    stray = np.zeros((frames, points, 3))
+    for f in range(frames):
         still = True
         for k in range(PLANNED):
             still = still and offsets[f, k] == 0.0
-            state[k] = 0.0
-        if still:
-            for p in range(at.shape[0]):
-                for d in range(3):
-                    out[f, p, d] = 0.0
-            continue
-        _marks(table, state, memory, at)
-        for k in range(PLANNED):
             state[k] = offsets[f, k]
-        _marks(table, state, memory, out[f])
-        for p in range(at.shape[0]):
-            for d in range(3):
-                out[f, p, d] -= at[p, d]
+        if not still:
+            state[TIME] = table.around.begin + f / rate
+            _marks(table, state, memory, stray[f])
+            for p in range(points):
+                for d in range(3):
+                    stray[f, p, d] -= own[f, p, d]
+    total, scale = 0.0, 1.0
+    for order in range(3):
+        summed = 0.0
+        for f in range(frames - order):
+            most = 0.0
+            for p in range(points):
+                square = 0.0
+                for d in range(3):
+                    if order == 0:
+                        way = stray[f, p, d]
+                    elif order == 1:
+                        way = stray[f + 1, p, d] - stray[f, p, d]
+                    else:
+                        way = stray[f + 2, p, d] - 2.0 * stray[f + 1, p, d] + stray[f, p, d]
+                    square += way * way
+                most = max(most, square)
+            summed += most
+        total += weights[order] * scale * summed / max(frames - order, 1)
+        scale *= rate * rate
+    return total
+
+
+@kernel
+def motion_clear(table: LimbTable, a: FloatArray, b: FloatArray, numbers: FloatArray) -> bool:
+    """Return whether a state, the later one and all between them are valid; for tests and for other planners."""
+    memory, points = _memory(table), np.empty((2, 2 + table.tips.shape[0], 3))
+    if not _valid(table, b, numbers[MARGIN], memory) or not _valid(table, a, numbers[MARGIN], memory):
+        return False
+    _marks(table, a, memory, points[0])
+    _marks(table, b, memory, points[1])
+    return _edge(table, a, b, _way(points[0], points[1]), numbers, np.zeros(1, dtype=np.int64), memory)

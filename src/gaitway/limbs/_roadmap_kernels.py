@@ -476,7 +476,7 @@ def first_bad(stance: Stance, numbers: FloatArray, path: FloatArray) -> int:
 
 
 @kernel(inner=True, borrows=True)
-def _uneasy(x: FloatArray, stance: Stance) -> float:
+def uneasy(x: FloatArray, stance: Stance) -> float:
     """Return how far trunk, collarbones and knees are from standing upright: a small lean costs less than a squat."""
     deep = x[DROP] / stance.size
     cost: float = x[FLEXION] ** 2 + 1.5 * x[LEAN] ** 2 + 0.7 * x[TURN] ** 2 + 12.0 * deep**2 + 0.6 * deep
@@ -567,7 +567,7 @@ def find_goal(
     for k in range(3):
         product(memory.turns[stance.joints[idle, k]], stance.back_turns[idle, k].T, hanging[k])
     for n in range(trunks.shape[0]):
-        strains[n] = round(_uneasy(trunks[n], stance), 9)
+        strains[n] = round(uneasy(trunks[n], stance), 9)
     for n in np.argsort(strains, kind="mergesort"):
         y = trunks[n]
         if strains[n] >= best:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.limbs._collision_kernels import Around, least_gap
+from gaitway.limbs._collision_kernels import Around, GapMemory, gap_memory, least_gap
 from gaitway.limbs._joint_kernels import (
     ANGLES,
     END_TWIST,
@@ -120,8 +120,7 @@ class StanceMemory(NamedTuple):
     """Places of joints [m]; (J, 3)."""
     ends: FloatArray
     """Axes of capsules [m]; (K, 2, 3)."""
-    moved: FloatArray
-    other: FloatArray
+    gap: GapMemory
     trunk: FloatArray
     turn: FloatArray
     base: FloatArray
@@ -138,9 +137,9 @@ def stance_memory(stance: Stance) -> StanceMemory:
     """Return memory for postures of a stance."""
     joints, count = stance.parents.shape[0], stance.radii.shape[0]
     return StanceMemory(
-        np.empty((joints, 3, 3)), np.empty((joints, 3)), np.empty((count, 2, 3)), np.empty((count, 2, 3)),
-        np.empty((1, 2, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(ANGLES),
-        np.empty((3, 3, 3)), np.empty((3, 3)), np.empty(3), np.empty(NUMBERS),
+        np.empty((joints, 3, 3)), np.empty((joints, 3)), np.empty((count, 2, 3)), gap_memory(count),
+        np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(ANGLES), np.empty((3, 3, 3)),
+        np.empty((3, 3)), np.empty(3), np.empty(NUMBERS),
     )  # fmt: skip
 
 
@@ -305,8 +304,7 @@ def valid_posture(stance: Stance, x: FloatArray, margin: float, memory: StanceMe
     """Return whether a posture (22,) keeps limits, balance, and a margin [m] to all around. The body is placed then."""
     if not in_range(stance, x, memory) or not place_body(stance, x, memory) or not balanced(stance, memory):
         return False
-    gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.moved,
-                    memory.other)  # fmt: skip
+    gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.gap)
     clear: bool = gap >= margin
     return clear
 
@@ -337,8 +335,7 @@ def place_all(
         states[n, 0] = 1.0 if in_range(stance, x[n], memory) else 0.0
         states[n, 1] = 1.0 if place_body(stance, x[n], memory) else 0.0
         states[n, 2] = 1.0 if balanced(stance, memory) else 0.0
-        gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.moved,
-                        memory.other)  # fmt: skip
+        gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.gap)
         states[n, 3] = 1.0 if gap >= margin else 0.0
         turns[n] = memory.turns
         places[n] = memory.places

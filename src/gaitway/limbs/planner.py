@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -34,8 +35,8 @@ _SAMPLES = 4
 _SHORTCUTS, _HELD_SHORTCUTS = 80, 30
 _HOLDS = 300
 """Tries to make a plan of trees and a held one shorter, and to hold one offset."""
-_SPEED_WEIGHT, _HASTE_WEIGHT = 0.05, 0.0005
-"""What a square of speed [s^2] and of acceleration [s^4] count beside a square of distance."""
+_WEIGHTS = read_only(np.array([1.0, 0.05, 0.0005]))
+"""What a square of distance, of speed [s^2] and of acceleration [s^4] count."""
 _TAKEN_BACK = ([0, 1, 2, 3, 4, 5, 6], [5, 6], [4], [2], [3], [0], [1])
 """Columns of offsets that are taken back together, hand first."""
 _FIXED = 0.3
@@ -101,7 +102,7 @@ class LimbWindow:
 
     def __init__(
         self, limb: Limb, clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = (), *,
-        carried: Carried | None = None,
+        carried: Carried | None = None, strict: bool = False,
     ) -> None:  # fmt: skip
         """Prepare.
 
@@ -112,13 +113,14 @@ class LimbWindow:
             world: the world.
             others: other bodies over the same frames.
             carried: what the hand or foot holds.
+            strict: whether that must stay outside the body itself, even where the motion has it inside.
         """
         self.limb, self.clip, self.begin = limb, clip, float(begin)
         self.capsules = LimbCapsules.of(limb, carried).trimmed(_FIXED, limb.lengths)
         self.source = limb.postures(clip)
         starts, bases = limb.hanging(*clip.joint_transforms())
         count = 0 if carried is None else len(carried.radii)
-        around = limb_around(limb, self.capsules, clip, begin, world, others, carried=count)
+        around = limb_around(limb, self.capsules, clip, begin, world, others, carried=count, strict=strict)
         tips = [limb.tip]
         if carried is not None:
             far = np.concatenate([self.capsules.starts[-count:], self.capsules.ends[-count:]])
@@ -283,13 +285,15 @@ class LimbWindow:
 
     def effort(self, offsets: FloatArray) -> float:
         """Return how far, how fast and how suddenly the limb strays from its motion: mean squares [m^2]."""
-        stray = np.empty((len(self), 2 + len(self.table.tips), 3))
-        _planner_kernels.strays(self.table, read_only(offsets), stray)
-        effort = 0.0
-        for order, weight in enumerate((1.0, _SPEED_WEIGHT, _HASTE_WEIGHT)):
-            rate = np.diff(stray, n=order, axis=0) * self.clip.fps**order
-            effort += weight * float(np.mean(np.sum(rate**2, axis=2).max(axis=1)))
+        effort: float = _planner_kernels.effort(self.table, read_only(offsets), self._own_marks, _WEIGHTS)
         return effort
+
+    @cached_property
+    def _own_marks(self) -> FloatArray:
+        """Points of the motion itself by which plans are compared [m]; (F, 2 + P, 3)."""
+        out = np.empty((len(self), 2 + len(self.table.tips), 3))
+        _planner_kernels.own_marks(self.table, out)
+        return read_only(out)
 
     def applied(self, plan: LimbPlan) -> Clip:
         """Return the motion of the window with the plan."""

@@ -14,7 +14,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import _joint_kernels
-from gaitway.limbs._joint_kernels import ANGLES
+from gaitway.limbs._joint_kernels import ANGLES, BASE, GIVEN, START, SWIVEL, TARGET, TURN
 from gaitway.limbs.linkage import Limb
 
 STEP = math.radians(4.0)
@@ -100,27 +100,46 @@ def reach_posture(
     Raises:
         LimbError: that says how far the limb would have to reach, or that no swivel angle fits.
     """
-    goal, offsets = np.array(target, dtype=np.float64), swivel_offsets()
-    hand = rotations.to_matrix(rotations.multiply(np.asarray(end, dtype=np.float64), limb.turns[3]))
-    q = np.zeros(ANGLES) if posture is None else np.array(posture)
-    away, count, tests, at = float(np.linalg.norm(goal - start)), len(offsets), 0, 0
+    given, offsets = np.empty(GIVEN), swivel_offsets()
+    given[BASE:START], given[START:TARGET] = base.ravel(), start
+    given[TARGET:TURN], given[TURN:SWIVEL], given[SWIVEL] = target, end, swivel
+    q = np.zeros(ANGLES) if posture is None else np.array(posture, dtype=np.float64)
+    lengths, turns, limits, tests, at = limb.lengths, limb.turns, limb.limits.rows, 0, 0
     while True:
-        at = _joint_kernels.search_swivel(
-            read_only(base), read_only(start), limb.lengths, read_only(goal), read_only(hand),
-            read_only(swivel + offsets), at, limb.limits.rows, q,
-        )  # fmt: skip
-        if at < 0:
-            raise LimbError(
-                f"{limb.name} cannot reach the target: it is {away:.2f} m away, and the limb is "
-                f"{float(limb.lengths.sum()):.2f} m long"
-            )
-        if at == count:
-            why = "touches something" if tests else "is beyond the limits of its joints"
-            raise LimbError(f"{limb.name} reaches the target {away:.2f} m away, but every posture {why}")
+        at = _joint_kernels.search_swivel(given, lengths, turns, offsets, at, limits, q)
+        if at < 0 or at == len(offsets):
+            away = math.dist(given[TARGET:TURN], given[START:TARGET])
+            raise LimbError(_unreached(limb, away, at < 0, tests))
         tests += 1
         if valid is None or valid(q):
             return Reach(q, float(swivel + offsets[at]), tests)
         at += 1
+
+
+def reach_postures(
+    limb: Limb, starts: FloatArray, bases: FloatArray, targets: npt.ArrayLike, ends: npt.ArrayLike,
+    swivels: npt.ArrayLike = 0.0,
+) -> tuple[FloatArray, BoolArray]:  # fmt: skip
+    """Return the postures (N, 9) nearest to swivel angles that reach targets within the limits, and which do (N,).
+
+    This is `reach_posture` for many targets in one call, without a test of yours; arguments are those of `solve_limb`.
+    """
+    count, offsets = len(starts), swivel_offsets()
+    given, q, found = np.empty((count, GIVEN)), np.zeros((count, ANGLES)), np.empty(count, dtype=np.int64)
+    given[:, BASE:START], given[:, START:TARGET] = np.reshape(bases, (count, 9)), starts
+    given[:, TARGET:TURN], given[:, TURN:SWIVEL], given[:, SWIVEL] = targets, ends, swivels
+    _joint_kernels.search_swivels(given, limb.lengths, limb.turns, offsets, limb.limits.rows, q, found)
+    return q, (found >= 0) & (found < len(offsets))
+
+
+def _unreached(limb: Limb, away: float, beyond: bool, tests: int) -> str:
+    if beyond:
+        return (
+            f"{limb.name} cannot reach the target: it is {away:.2f} m away, and the limb is "
+            f"{float(limb.lengths.sum()):.2f} m long"
+        )
+    why = "touches something" if tests else "is beyond the limits of its joints"
+    return f"{limb.name} reaches the target {away:.2f} m away, but every posture {why}"
 
 
 @cache

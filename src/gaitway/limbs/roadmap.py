@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.core.suggest import did_you_mean
+from gaitway.limbs import _likely_kernels
 from gaitway.limbs import _roadmap_kernels as kernels
 from gaitway.limbs._roadmap_kernels import BOTH, DRAWS
 from gaitway.limbs._stance_kernels import MARKS, NUMBERS
@@ -41,6 +43,8 @@ _TRIES = 20
 """Random parts of a path that are tried to be made straight."""
 _WIDTHS = (0.12, 0.08, 0.05, 0.03, 0.02)
 """Widths of the Gaussian that rounds a motion, the widest first [s]."""
+_DRAWN = 256
+"""Postures that probabilistic IK goes toward."""
 _UNSEEN = 0.001
 """Way of a mark that nobody sees [m]."""
 _SETTLE, _PACE = 0.45, 0.75
@@ -186,33 +190,71 @@ class ReachRoadmap:
         Args:
             hand: "right" or "left".
             target: (3,) [m].
-            turn: wanted world rotation of the wrist joint, wxyz; without it the hand goes on from the forearm.
+            turn: wanted world rotation of the wrist joint, wxyz; without it the hand goes on from the forearm, where
+                such a posture is found.
             start: the posture whose other arm goes on to hang as it does; None is the resting one.
 
         Raises:
             LimbError: that says how far it got.
         """
-        number, table = hand_number(hand), self.stander.table
-        at = np.array(target, dtype=np.float64)
-        if at.shape != (3,) or not np.isfinite(at).all():
-            raise LimbError(f"the target of a reach is three finite numbers, got {target!r}")
-        limb, begin = self.stander.limbs[number], self._posture(start, "start")
-        frame = np.eye(3)
-        if turn is not None:
-            wanted = np.asarray(turn, dtype=np.float64)
-            if wanted.shape != (4,) or not np.isfinite(wanted).all() or not wanted.any():
-                raise LimbError(f"the turn of a hand is a quaternion (w, x, y, z), got {turn!r}")
-            frame = rotations.to_matrix(rotations.multiply(rotations.normalize(wanted), limb.turns[3]))
+        number, at, begin = hand_number(hand), _target(target), self._posture(start, "start")
+        limb, frame = self.stander.limbs[number], self._frame(number, turn)
         out, told = np.empty(NUMBERS), np.empty(2)
         swivels = np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)
         found = kernels.find_goal(
-            table, self.options.numbers, self.nodes, self.marks, read_only(begin), number,
+            self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number,
             read_only(GRIP * limb.tip), read_only(at), read_only(frame), turn is not None, _SEEDS,
             read_only(np.array(_SCALES)), read_only(swivels), out, told,
         )  # fmt: skip
-        if not found:
-            raise LimbError(f"{hand} hand cannot reach {_place(at)}: {self._why(at, float(told[0]), told[1] > 0.0)}")
+        if found:
+            return out
+        if told[0] <= 0.0 and inside(self.world, at) is None:  # some arm is long enough
+            with suppress(LimbError):
+                return self.likely_goal(hand, at, turn=turn, start=begin)
+        raise LimbError(f"{hand} hand cannot reach {_place(at)}: {self._why(at, float(told[0]), told[1] > 0.0)}")
+
+    def likely_goal(
+        self, hand: str, target: npt.ArrayLike, *, turn: npt.ArrayLike | None = None, start: FloatArray | None = None,
+        members: int = 12, tries: int = 1500,
+    ) -> FloatArray:  # fmt: skip
+        """Return a valid posture that brings the middle of a hand to a target, by probabilistic IK (section 7); (22,).
+
+        The nodes whose hand is nearest are led to the target by chance, through valid postures alone. This takes some
+        hundred times as long as analytic IK, and finds postures that are less easy: `goal` asks for it last.
+
+        Args:
+            hand: "right" or "left".
+            target: (3,) [m].
+            turn: wanted world rotation of the wrist joint, wxyz; None for any.
+            start: the posture whose other arm is taken over where that is possible; None is the resting one.
+            members: number of nodes that are led.
+            tries: most tries with each.
+
+        Raises:
+            LimbError: that says how near the hand came.
+        """
+        number, at, begin = hand_number(hand), _target(target), self._posture(start, "start")
+        rng, out, drawn = np.random.default_rng([self.seed, 3]), np.empty(NUMBERS), np.empty((_DRAWN, NUMBERS))
+        kernels.draw_samples(self.stander.table, read_only(rng.random((_DRAWN, DRAWS))), drawn)
+        missing = _likely_kernels.find_likely(
+            self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number, read_only(at),
+            read_only(GRIP * self.stander.limbs[number].tip), read_only(self._frame(number, turn)), turn is not None,
+            read_only(np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)), members, read_only(drawn),
+            read_only(rng.random((members * tries, _likely_kernels.DRAWS))), out,
+        )  # fmt: skip
+        if missing > 0.0:
+            raise LimbError(f"{hand} hand cannot reach {_place(at)}: it came as near as {100.0 * missing:.1f} cm")
         return out
+
+    def _frame(self, number: int, turn: npt.ArrayLike | None) -> FloatArray:
+        """Return the wanted frame of the last segment of a hand (3, 3) from the turn of its wrist joint."""
+        if turn is None:
+            return np.eye(3)
+        wanted = np.asarray(turn, dtype=np.float64)
+        if wanted.shape != (4,) or not np.isfinite(wanted).all() or not wanted.any():
+            raise LimbError(f"the turn of a hand is a quaternion (w, x, y, z), got {turn!r}")
+        own = self.stander.limbs[number].turns[3]
+        return np.ascontiguousarray(rotations.to_matrix(rotations.multiply(rotations.normalize(wanted), own)))
 
     def path(self, start: FloatArray, goal: FloatArray, hand: str | None = None) -> tuple[FloatArray, int]:
         """Return a valid path (N, 22) between two postures, and the number of detours that were tried in vain.
@@ -258,7 +300,14 @@ class ReachRoadmap:
         """
         begin = self._posture(start, "start")
         goal = self.goal(hand, target, turn=turn, start=begin)
-        path, detours = self.path(begin, goal, hand)
+        try:
+            path, detours = self.path(begin, goal, hand)
+        except LimbError as problem:  # the easiest posture may be where no way leads; those of nodes are not
+            try:
+                goal = self.likely_goal(hand, target, turn=turn, start=begin)
+            except LimbError:
+                raise problem from None
+            path, detours = self.path(begin, goal, hand)
         if smooth and len(path) > 2:
             path = self.smoothed(path)
         return ReachPlan(self.stander, hand, np.array(target, dtype=np.float64), path, self.options, detours)
@@ -349,6 +398,13 @@ class ReachRoadmap:
         if tested:
             return "every posture that reaches it touches something or would fall over"
         return "every posture that reaches it is beyond the limits of its joints"
+
+
+def _target(target: npt.ArrayLike) -> FloatArray:
+    at = np.array(target, dtype=np.float64)
+    if at.shape != (3,) or not np.isfinite(at).all():
+        raise LimbError(f"the target of a reach is three finite numbers, got {target!r}")
+    return at
 
 
 def grow_roadmap(

@@ -262,7 +262,7 @@ def body_around(
 
 def limb_around(
     limb: Limb, capsules: LimbCapsules, clip: Clip, begin: float, world: World, others: Sequence[OtherBody] = (),
-    *, carried: int = 0,
+    *, carried: int = 0, strict: bool = False,
 ) -> Around:  # fmt: skip
     """Return what is around a limb over a clip: the world, other bodies, and the rest of the body itself.
 
@@ -277,6 +277,7 @@ def limb_around(
         world: the world.
         others: other bodies, over the same frames.
         carried: number of capsules at the end of `capsules` that are carried; the hand may touch these.
+        strict: whether what is carried must stay outside the body itself, even where the motion has it inside.
     """
     body, inside = capsule_body(limb.skeleton), limb_subtree(limb)
     axes = np.ascontiguousarray(body.segments(*clip.joint_transforms()))
@@ -288,6 +289,8 @@ def limb_around(
     _collision_kernels.pair_depths(mine, capsules.radii, own_axes, read_only(own_radii), depths)
     slack = depths + _SELF_SLACK
     rest = _rest_gaps(body, limb.skeleton)
+    if strict and carried:
+        slack[-carried:] = _SELF_SLACK
     slack[: len(limb_rows)][rest[np.ix_(limb_rows, rest_rows)] <= _TOUCHING] = np.inf
     pairs = [(a, b) for a in range(len(limb_rows)) for b in range(a)
              if rest[limb_rows[a], limb_rows[b]] > _TOUCHING]  # fmt: skip
@@ -324,12 +327,13 @@ class _Table:
         count, mine = len(slack), len(own_radii)
         wide = np.concatenate([slack, np.zeros((count, len(thick) - mine))], axis=1)
         own = (np.arange(len(thick)) < mine).astype(np.int64)
+        runs, eases = _pair_runs(pairs.reshape(-1, 2), np.asarray(ease, dtype=np.float64))
         floor = (self.axes[..., 2].min(axis=2) - self.radii).min(axis=1) - _SUNK
         return Around(
             float(self.begin), float(self.clip.fps), solids,
             read_only(np.empty((len(times), 0, 3)) if moves is None else np.ascontiguousarray(moves)),
             read_only(np.ascontiguousarray(np.concatenate(tables, axis=1))), read_only(thick), read_only(wide),
-            read_only(own), read_only(pairs.reshape(-1, 2)), read_only(np.asarray(ease, dtype=np.float64)),
+            read_only(own), read_only(runs), read_only(eases),
             read_only(floor),
         )  # fmt: skip
 
@@ -377,6 +381,16 @@ def _rest_gaps(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
     depths = np.full((len(body), len(body)), -np.inf)
     _collision_kernels.pair_depths(axes, read_only(body.radii), axes, read_only(body.radii), depths)
     return -depths
+
+
+def _pair_runs(pairs: IntArray, ease: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return pairs (P, 2) as runs (R, 4), and their ease in that order (P,); see `Around.pairs`."""
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    a, b = pairs[order].T
+    breaks = np.flatnonzero((np.diff(a) != 0) | (np.diff(b) != 1)) + 1
+    begins, ends = np.append(0, breaks)[: len(a)], np.append(breaks, len(a)) if len(a) else breaks
+    runs = np.stack([a[begins], b[begins], b[ends - 1] + 1, begins], axis=1)
+    return runs.astype(np.int64), ease[order]
 
 
 def _outside(box: FloatArray, space: tuple[FloatArray, FloatArray] | None) -> bool:

@@ -28,7 +28,7 @@ _SHAFT, _CANOPY, _DROP, _RIBS, _THICK = 0.62, 0.45, 0.12, 8, 0.012
 """Length of the shaft above the hand, radius of the canopy, how far its rim is below its middle [m]; ribs; radius."""
 GAP, POST = 0.84, 0.06
 """Distance between the posts' surfaces, and radius of a post [m]: narrower than the canopy."""
-_PAD = 0.45
+PAD = 0.45
 """Time before and after the collision in which the arm may leave its motion [s]."""
 
 
@@ -46,7 +46,7 @@ class UmbrellaProblem:
 
     def plan(self, seed: int, options: LimbPlanOptions | None = None) -> LimbPlan | None:
         """Return a plan for the arm that carries, or None."""
-        begin, end = self.bad[0] - _PAD, self.bad[1] + _PAD
+        begin, end = self.bad[0] - PAD, self.bad[1] + PAD
         return self.window.plan(begin, end, bad=self.bad, options=options or LimbPlanOptions(margin=0.01), seed=seed)
 
 
@@ -82,7 +82,7 @@ def umbrella_problem(walk: Clip, *, side: str = "right", gap: float = GAP) -> Um
     if len(near) == 0:
         raise LimbError(f"the umbrella of walk '{walk.name}' does not touch posts {gap:.2f} m apart")
     bad = (float(near[0]) / clip.fps, float(near[-1] + 1) / clip.fps)
-    if bad[0] < _PAD + 0.1 or bad[1] > clip.duration - _PAD - 0.1:
+    if bad[0] < PAD + 0.1 or bad[1] > clip.duration - PAD - 0.1:
         raise LimbError(f"walk '{walk.name}' is too short before or after the posts")
     return UmbrellaProblem(clip, limb, carried, world, window, bad)
 

@@ -192,7 +192,7 @@ class CrowdLibraries:
             goal=(0.0, 0.0),
             goal_heading=None,
             library=kind.ref,
-            plan=self._plan,
+            plan=self._plan.model_copy(update={"correct": False}),  # nobody corrects arms while they are played
             speed=kind.speed,
         )
         links = self._links(kind.ref)

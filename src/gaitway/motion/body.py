@@ -18,6 +18,8 @@ from gaitway.motion.skeleton import Skeleton
 
 _LEG = 0.85
 """Length of the leg that the radii below belong to [m]; they are scaled to the leg of the figure."""
+ARM_PARTS = ("shoulder", "elbow", "hand")
+"""Capsules of an arm: upper arm, forearm and hand; their names have a side before these."""
 _LIMB_RADII = (
     ("hip", "knee", 0.075),
     ("knee", "ankle", 0.052),
@@ -61,6 +63,16 @@ class CapsuleBody:
         """Return world segments [m] (..., C, 2, 3) from joint positions (..., J, 3) and rotations (..., J, 4)."""
         at, turned = positions[..., self.joints, :], world[..., self.joints, :]
         return np.stack([at + rotations.rotate(turned, end) for end in (self.starts, self.ends)], axis=-2)
+
+
+def armless(body: CapsuleBody) -> CapsuleBody:
+    """Return a body without arms and hands; a body without these stays as it is."""
+    arms = [f"{side}_{part}" for side in ("left", "right") for part in ARM_PARTS]
+    kept = [k for k, name in enumerate(body.names) if name not in arms]
+    if len(kept) == len(body):
+        return body
+    names = tuple(body.names[k] for k in kept)
+    return CapsuleBody(body.joints[kept], body.starts[kept], body.ends[kept], body.radii[kept], names)
 
 
 def capsules(clip: Clip, body: CapsuleBody | None = None) -> FloatArray:

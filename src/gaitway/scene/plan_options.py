@@ -57,6 +57,10 @@ class PlanOptions(SceneItem):
         "Whether characters look where they go and at one another, stand in ways of their own, and differ from step to "
         "step; false leaves their clips as they are", True,
     )  # fmt: skip
+    correct: bool = field(
+        "Whether to plan with trunk and legs alone and let arms that touch something give way, so that narrow places "
+        "carry more people", False,
+    )  # fmt: skip
 
     def preparation(self) -> Preparation:
         """Return how libraries are prepared for this planner."""

@@ -31,6 +31,8 @@ _SPECIAL_PACES = (0.85, 1.1)
 """Least and greatest speed at which obstacles are passed, over that of the clip; nobody rushes over or under one."""
 _Variant = tuple[LibraryRef, bool]
 """A library, and whether blends of its clips are added."""
+_Wishes = tuple[_Variant, str | float, Preparation, float, bool]
+"""What a prepared library depends on: variant, speed, the planner's wishes, pace, and whether arms count."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,8 +124,8 @@ class PlanningContext:
     libraries: dict[LibraryRef, Library] = field(default_factory=dict)
     """Libraries as they were loaded."""
     _fitting: dict[_Variant, Library] = field(default_factory=dict)
-    _bodies: dict[_Variant, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    _prepared: dict[tuple[_Variant, str | float, Preparation, float], PreparedLibrary] = field(default_factory=dict)
+    _bodies: dict[tuple[_Variant, bool], tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
+    _prepared: dict[_Wishes, PreparedLibrary] = field(default_factory=dict)
 
     def prepared(self, character: Character, share: float = 1.0) -> PreparedLibrary:
         """Return the library of a character, prepared for its speed and as its planner asks for it.
@@ -135,17 +137,18 @@ class PlanningContext:
         wishes = character.plan.preparation()
         variant = (character.library, wishes.blends)
         speed, pace = own_pace(self._library(variant), character.speed, share)
-        usual = self._usual(variant, speed, wishes)
+        arms = not character.plan.correct  # arms that are corrected afterwards need no room now
+        usual = self._usual(variant, speed, wishes, arms)
         if pace == 1.0:
             return usual
-        key = (variant, speed, wishes, pace)
+        key = (variant, speed, wishes, pace, arms)
         if key not in self._prepared:
             self._prepared[key] = usual.at_pace(pace)
         return self._prepared[key]
 
-    def _usual(self, variant: _Variant, speed: str | float, wishes: Preparation) -> PreparedLibrary:
+    def _usual(self, variant: _Variant, speed: str | float, wishes: Preparation, arms: bool) -> PreparedLibrary:
         """Return a library, prepared for characters that play its clips as they are."""
-        key = (variant, speed, wishes, 1.0)
+        key = (variant, speed, wishes, 1.0, arms)
         if key not in self._prepared:
             library = self._library(variant)
             if not standing_behaviors(library):
@@ -153,10 +156,10 @@ class PlanningContext:
                     f"library '{library.name}': no behaviour stays in place, so nobody can stop; add one like 'stand'"
                 )
             table = planning_table(library, speed, dict(wishes.weights))
-            if variant not in self._bodies:
-                reach = reaches(library)
-                self._bodies[variant] = body_discs(library, table), reach, _fields(self.world, library, reach)
-            discs, reach, fields = self._bodies[variant]
+            if (variant, arms) not in self._bodies:
+                reach, discs = reaches(library), body_discs(library, table, arms=arms)
+                self._bodies[variant, arms] = discs, reach, _fields(self.world, library, reach)
+            discs, reach, fields = self._bodies[variant, arms]
             self._prepared[key] = PreparedLibrary(
                 library=library, table=table, discs=discs, reaches=reach, fields=fields,
                 time_weight=wishes.time_weight, speeds=read_only(np.ones(len(table))),

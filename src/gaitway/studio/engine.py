@@ -23,6 +23,7 @@ from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute, Studi
 from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import StudioStage
 from gaitway.studio.take_play import TakePlay, collision
+from gaitway.studio.things import scene_things, take_things
 from gaitway.take.model import Take
 from gaitway.world.world import realised
 
@@ -148,7 +149,8 @@ class StudioEngine:
         joints, names = play.joints(), play.names
         if isinstance(play, LivePlay):
             self._watch.look(play.time, joints, names, world)
-        movers = [mover.pose(play.time) for mover in realised(world, play.facts).movers]
+        moving = realised(world, play.facts)
+        movers = [mover.pose(play.time) for mover in moving.movers]
         return StudioFrame(
             number=self._number,
             mode=self._mode,
@@ -164,6 +166,9 @@ class StudioEngine:
             troubles=self._troubles(),
             errands=play.all_errands if isinstance(play, TakePlay) else {},
             happened=() if isinstance(play, TakePlay) else play.happened,
+            things=take_things(play.take, moving, play.time)
+            if isinstance(play, TakePlay)
+            else scene_things(self.scene, play.time),
         )
 
     def ahead(self, character: str) -> StudioRoute:

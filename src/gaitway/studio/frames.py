@@ -10,6 +10,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
+from gaitway.studio.things import StudioThing
 from gaitway.take.evaluation import Joints
 
 HIPS = 0.95
@@ -127,6 +128,8 @@ class StudioFrame:
     """All errands of a take by name, as they end; empty while the scene is lived."""
     happened: tuple[str, ...] = ()
     """Names of the events of the scene's rules that have happened, while it is lived."""
+    things: tuple[StudioThing, ...] = ()
+    """Things that people handle, where they are now."""
 
 
 class StudioFront(Protocol):

@@ -16,6 +16,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.studio.engine import Say, StudioEngine
 from gaitway.studio.frames import StudioFigures, StudioFrame
+from gaitway.studio.things import scene_things
 from gaitway.take.evaluation import Joints
 from gaitway.world.world import World
 
@@ -33,7 +34,7 @@ def standing_frame(scene: Scene) -> StudioFrame:
     return StudioFrame(
         number=0, mode="live", playing=False, time=0.0, length=0.0, names=tuple(names), joints=tuple(joints),
         movers=np.array(movers, dtype=np.float64).reshape(-1, 3), figures=StudioFigures(characters=len(names)),
-        edition=0, preparing=True,
+        edition=0, preparing=True, things=scene_things(scene, 0.0),
     )  # fmt: skip
 
 

@@ -134,7 +134,8 @@ def _prepared(prepared: PreparedLibrary, arrival: Arrival) -> ExactArrival:
     graph = BehaviorGraph(tuple(replace(prepared.library.graph[b], clips=tuple(clips)) for b, clips in bent.items()))
     library = Library(prepared.library.name, prepared.library.skeleton, arrival.clips, graph)
     table = action_table(library)
-    return ExactArrival(arrival, table, body_discs(library, table, prepared.discs.margin, prepared.discs.timed_margin))
+    known = prepared.discs
+    return ExactArrival(arrival, table, body_discs(library, table, known.margin, known.timed_margin, arms=known.arms))
 
 
 def _last(plan: Plan) -> str | None:

@@ -30,6 +30,7 @@ from gaitway.studio.page.place import PlaceView
 from gaitway.studio.page.places import PlaceMarks, SourceMarks
 from gaitway.studio.page.server import LocalServer
 from gaitway.studio.page.storeys import PageStoreys
+from gaitway.studio.page.things import PageThings
 from gaitway.studio.page.troubles import TroubleMarks
 from gaitway.studio.session import StudioSession
 from gaitway.studio.tones import add_lights
@@ -148,6 +149,7 @@ class StudioPage:
         self._people = PagePeople(server, self._select, self._individual)
         self.storeys = PageStoreys()
         self._place = PlaceView(server, self.post, self.select_item, self.storeys)
+        self._things = PageThings(server, self.storeys.at)
         self._way = PageRoute(server, self._send, self._under)
         self._traces, self._names = PageTraces(server), PageNames(server)
         self._troubles, self._flow, self._flows = TroubleMarks(server), PageFlow(server), False
@@ -203,6 +205,7 @@ class StudioPage:
             eyes = self.cameras.eyes()
             self._people.show(frame.joints, frame.names, self._heights, level, eyes, self.selected())
             self._place.move(frame.movers, frame.time)
+            self._things.show(frame.things)
             for marks in (self._goals, *self._places):
                 marks.look()
             if frame.troubles or self._marked:
