@@ -23,7 +23,7 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.slopes import steepest_for
 from gaitway.space.traffic import Traffic, swept_step
-from gaitway.world.levels.floors import Floors
+from gaitway.world.levels.floors import EDGE, Floors
 from gaitway.world.levels.mesh_floors import WALKER
 from gaitway.world.levels.missing import least_step
 
@@ -202,7 +202,7 @@ class LevelPlanner:
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
         if isinstance(linked, str):
             return _Leg(spent.told(_lost(query, plan, linked)))
-        edge = f"edge of {link.source.name}" if link.fitted.kind in BLOCKS else None
+        edge = f"{EDGE}{link.source.name}" if link.fitted.kind in BLOCKS else None
         blocker = touched(prepared, linked, edge)
         own = [linked.plan.own[step.clip].swept for step in linked.plan.steps[linked.first :]]
         met = blocker or next((who for swept in own if (who := traffic.met_by(swept)) is not None), None)

@@ -34,7 +34,7 @@ def board(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
     passing_handle: ArrayHandle[IntArray], traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
     body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
-    me: int, steps: FloatArray, actions: IntArray, certain: int,
+    me: int, steps: FloatArray, actions: IntArray, certain: int, close: float,
 ) -> int:  # fmt: skip
     """Replace what comes after a character's fixed steps by given steps, if all of them are free.
 
@@ -51,6 +51,7 @@ def board(
         steps: steps in the columns of `CrowdArrays.steps`, the place of rest after them in the last row; (N + 1, 6).
         actions: their actions, and that of the rest; (N + 1,). Actions of no library were tested against obstacles.
         certain: number of steps that are certain to be played.
+        close: how much nearer to obstacles than usual the first steps may be [m]; 0 unless there are only edges.
 
     Returns:
         -1 if the steps are taken; else the number of the first that is not free, N for the rest.
@@ -67,7 +68,7 @@ def board(
     query[START + 3] = steps[0, TIME]
     resting, shortfall = body.rests[crowd.actions[me, fixed - 1]], -np.inf
     if resting >= 0:
-        shortfall = shortage(library, fields, steps[0, X], steps[0, Y], steps[0, HEADING], resting)
+        shortfall = max(shortage(library, fields, steps[0, X], steps[0, Y], steps[0, HEADING], resting), close)
     for k in range(number):
         x, y, c, s, t = steps[k, X], steps[k, Y], steps[k, COSINE], steps[k, SINE], steps[k, TIME]
         a = actions[k]
