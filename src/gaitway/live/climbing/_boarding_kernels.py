@@ -19,6 +19,7 @@ from gaitway.live.playing._crowd_kernels import (
     Y,
     link,
     move_hit,
+    rest_hit,
     unlink,
 )
 from gaitway.live.playing._playing_kernels import COUNT, FIRST, FIXED, LiveArrays
@@ -52,6 +53,7 @@ def board(
         actions: their actions, and that of the rest; (N + 1,). Actions of no library were tested against obstacles.
         certain: number of steps that are certain to be played.
         close: how much nearer to obstacles than usual the first steps may be [m]; 0 unless there are only edges.
+            With more it rests at the end wherever nobody else is.
 
     Returns:
         -1 if the steps are taken; else the number of the first that is not free, N for the rest.
@@ -78,10 +80,12 @@ def board(
             return k
         if move_hit(body, crowd, me, x, y, c, s, t, a) >= 0:
             return k
-    if not can_rest(
-        library, fields, traffic, busy, body, crowd, me, steps[number, X], steps[number, Y], steps[number, HEADING],
-        steps[number, TIME], actions[number],
-    ):  # fmt: skip
+    x, y, c, s = steps[number, X], steps[number, Y], steps[number, COSINE], steps[number, SINE]
+    heading, t, a = steps[number, HEADING], steps[number, TIME], actions[number]
+    if close > 0.0:  # it stands there already, as near to an edge
+        if rest_hit(body, crowd, me, x, y, c, s, t, a) >= 0:
+            return number
+    elif not can_rest(library, fields, traffic, busy, body, crowd, me, x, y, heading, t, a):
         return number
     for k in range(rows):
         unlink(crowd, me * rows + k)

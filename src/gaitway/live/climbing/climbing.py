@@ -44,9 +44,9 @@ _SOON = 5.0
 """Time within which its certain steps end then [s]."""
 _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a path from that of the link [rad]."""
-_WALKED = (0.8, float(np.radians(60.0)))
-"""Greatest distance from the entry of a joint at which a path ends, and greatest difference of its heading [m, rad]: all
-ground there belongs to both floors."""
+_WALKED = (0.7, float(np.radians(60.0)))
+"""Greatest distance from the entry of a joint at which somebody goes over to the other floor, and greatest difference
+of the heading of a path that ends there [m, rad]: all ground there belongs to both floors."""
 _EFFORTS = ((1.0, 600), (2.0, 1_200))
 """Size of the bins and largest number of nodes of the searches for steps onto a link."""
 _LONGEST = 5.0
@@ -61,6 +61,8 @@ _STAGES = ((2.3, -0.7), (2.0, -1.2), (2.8, -0.3), (2.3, 0.0), (1.7, -0.5), (1.7,
            (0.4, 0.0))  # fmt: skip
 """Places at which one waits for a link, seen from its entry [m]: how far behind it, and to the left. Those who come the
 other way leave their lane on the left."""
+_ON_IT = (0.0, 0.0)
+"""Where one goes first to walk over a joint: onto the ground that belongs to both floors."""
 _ROOM = 0.45
 """Least distance of such a place from obstacles [m]."""
 _WAITS = 0.8
@@ -169,7 +171,7 @@ class LiveClimbing:
         library = parts.library(me)
         link = self._links[library.number][int(self.legs[me, LINK])]
         fields, places = parts.planners[library.number].fields, list[tuple[float, float]]()
-        for behind, left in _STAGES:
+        for behind, left in _STAGES if link.fitted is not None else (_ON_IT, *_STAGES):
             x, y, _ = planar.compose(link.entry, (-behind, left, 0.0)).tolist()
             point = np.array([x, y])
             if float(fields.clearance(point)) >= _ROOM and bool(
@@ -277,7 +279,9 @@ class LiveClimbing:
         prepared, planner = library.prepared, parts.planners[library.number]
         link = self._links[library.number][int(self.legs[me, LINK])]
         pose, time, last = self._fixed_end(parts, me)
+        over = np.array(pose[:2]) + np.array(link.across)
         there = link.fitted is None and math.dist(pose[:2], link.entry[:2]) <= _WALKED[0]
+        there = there and float(planner.fields.clearance(over)) >= _ROOM
         found = [] if there else self._path(parts, me, link, pose, time, last)
         if found is None:
             return None
