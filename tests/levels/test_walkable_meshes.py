@@ -293,7 +293,9 @@ def test_live_people_walk_from_storey_to_storey(tmp_path: Path) -> None:
 def test_no_way_leads_over_a_seam_and_back() -> None:
     floors = Floors.of(place())
     known = level_library(load_cast("person"), floors)
-    ada = Character(name="ada", start=(0.0, 0.0, 0.0), goal=(0.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions())
+    ada = Character(
+        name="ada", start=(0.0, 0.0, 0.0), goal=(0.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions()
+    )
     prepared = planning_context(floors.plane, {LibraryRef(): known.library}).prepared(ada)
     routes = LevelRoutes(prepared, known.links)
     (x, y, _) = known.links[0].entry

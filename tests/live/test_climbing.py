@@ -204,3 +204,28 @@ def test_heights_on_a_slope_in_the_plane() -> None:
     numbers = floors.numbers(plane)
     heights = floors.back(plane)[:, 2] + floors.ground(numbers, plane, 0.0)
     np.testing.assert_allclose(heights, [0.6, 1.2, 0.0], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_people_climb_onto_blocks_and_down_and_hands_stay_on_them() -> None:
+    scene = scene_from_dict(
+        {
+            "gaitway": 1,
+            "bounds": [0, 0, 16, 12],
+            "specials": [
+                {"climb": {"center": [5, 4], "size": [2.6, 2.6], "height": 0.9}, "name": "block"},
+                {"climb": {"center": [11, 4], "size": [2.6, 2.6], "height": 0.9}, "name": "other"},
+                {"platform": {"center": [13, 10], "size": [4, 2], "height": 0.5}, "name": "deck"},
+            ],
+            "characters": [
+                {"name": "ada", "start": [1.5, 9], "goal": [5, 4], "goal_floor": "block"},
+                {"name": "bo", "start": [11, 4.3, 0, 0.9], "goal": [15, 2]},
+            ],
+        }
+    )
+    with gaitway.live(scene, seed=1) as crowd:
+        run(crowd, 60.0)
+        assert crowd.arrived().all()
+        np.testing.assert_allclose(crowd.positions()[:, 2], [0.9 + 0.95, 0.95], atol=0.1)
+        report = audit_take(crowd.take(), scene.world)
+        assert report.ok, [row for row in report.rows if not row.ok]

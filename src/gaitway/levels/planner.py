@@ -339,12 +339,13 @@ def _missing_step(here: Floor, there: Floor, known: LevelLibrary) -> str:
     rise, name = there.height - here.height, known.library.name
     if here.lift is not None or there.lift is not None or abs(rise) < _EVEN:
         return "no stairs lead there"
+    way = "up" if rise > 0.0 else "down"
     try:
-        low, high = block_heights(known.library, "climb", "up" if rise > 0.0 else "down")
-        able = f"'{name}' climbs {'up' if rise > 0.0 else 'down'} {low:.2g} to {high:.2g} m, where a block is of kind climb"
+        low, high = block_heights(known.library, "climb", way)
+        able = f"'{name}' climbs {way} {low:.2g} to {high:.2g} m, where a block is of kind climb"
     except LibraryError:
         able = f"'{name}' climbs no blocks"
-    return f"it needs a step of {abs(rise):.2g} m {'up' if rise > 0.0 else 'down'}; {able}: add stairs, a ramp or a lift"
+    return f"it needs a step of {abs(rise):.2g} m {way}; {able}: add stairs, a ramp or a lift"
 
 
 def _lacking_on_mesh(floors: Floors, start: FloatArray, goal: FloatArray, known: LevelLibrary) -> str:

@@ -481,8 +481,7 @@ class LiveCrowd:
         if self.floors is None:
             out = np.column_stack([flat, self.world.ground(flat)])
         else:
-            out = np.column_stack([flat, self.floors.ground(self.floors.numbers(flat), flat, self.time)])
-            out += self.floors.back(flat)
+            out = self.floors.in_place(flat, self.time)
         return out[:-1], out[-1]
 
     def effort(self, who: int | str) -> PlanEffort:
@@ -515,7 +514,7 @@ class LiveCrowd:
             return Joints(skeleton, ids, np.empty((0, count, 3)), np.empty((0, count, 4)))
         found = replace(self._started().joints(slots, memory), characters=ids)
         if self.floors is not None:
-            np.add(found.positions, self._back(slots, found.positions[:, 0])[:, None], out=found.positions)
+            found.positions[:] += self._back(slots, found.positions[:, 0])[:, None]
         return found
 
     def poses(
@@ -541,7 +540,7 @@ class LiveCrowd:
             return Poses(skeleton, ids, np.empty((0, 3)), np.empty((0, count, 4)))
         found = replace(self._started().poses(slots, memory), characters=ids)
         if self.floors is not None:
-            np.add(found.root_positions, self._back(slots, found.root_positions), out=found.root_positions)
+            found.root_positions[:] += self._back(slots, found.root_positions)
         return found
 
     def matrices(
@@ -719,19 +718,11 @@ class LiveCrowd:
         return np.column_stack([self.floors.into(out[:, :2], heights, name), out[:, 2:]])
 
     def _back(self, slots: IntArray, roots: FloatArray) -> FloatArray:
-        """Return by how much characters are moved from the plane of the floors into the place [m]; (N, 3).
-
-        Args:
-            slots: their numbers in the engine; (N,).
-            roots: where their roots are in the plane, over its ground [m]; (N, 3).
-        """
+        """Return by how much characters with roots (N, 3) in the plane of the floors are moved into the place [m]."""
         assert self.floors is not None
         engine = self._started()
         places = engine.plans.steps[slots, engine.plans.counts[slots, playing.FIRST], :2]
-        out = self.floors.back(places)
-        # somebody on a flight may be over the ground of another floor in the plane
-        out[:, 2] += self.floors.ground(self.floors.numbers(places), roots, self.time) - engine.world.ground(roots[:, :2])
-        return out
+        return self.floors.moves(places, roots, self.time, engine.world)
 
     def _renewed(self) -> LiveEngine:
         """Return an engine whose trees pass what is new in the world; all characters stop where they are."""

@@ -29,13 +29,16 @@ from gaitway.space._query_kernels import START
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
+_BESIDE = 0.3
+"""How much nearer to a block than usual somebody is who got down from it [m]."""
+
 
 @kernel(borrows=True)
 def board(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
     passing_handle: ArrayHandle[IntArray], traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
     body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
-    me: int, steps: FloatArray, actions: IntArray, certain: int, close: float,
+    me: int, steps: FloatArray, actions: IntArray, certain: int, close: float, anew: bool,
 ) -> int:  # fmt: skip
     """Replace what comes after a character's fixed steps by given steps, if all of them are free.
 
@@ -54,6 +57,7 @@ def board(
         certain: number of steps that are certain to be played.
         close: how much nearer to obstacles than usual the first steps may be [m]; 0 unless there are only edges.
             With more it rests at the end wherever nobody else is.
+        anew: whether it may be nearer to obstacles after the certain steps too: beside a block that it got down from.
 
     Returns:
         -1 if the steps are taken; else the number of the first that is not free, N for the rest.
@@ -74,6 +78,9 @@ def board(
     for k in range(number):
         x, y, c, s, t = steps[k, X], steps[k, Y], steps[k, COSINE], steps[k, SINE], steps[k, TIME]
         a = actions[k]
+        if anew and k == certain:
+            query[START], query[START + 1], query[START + 2], query[START + 3] = x, y, steps[k, HEADING], t
+            shortfall = min(shortage(library, fields, x, y, steps[k, HEADING], actions[number]), _BESIDE)
         if a < len(library.actions) and not move_free(
             library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a
         ):

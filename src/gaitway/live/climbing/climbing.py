@@ -19,7 +19,8 @@ import numpy as np
 from gaitway.core import planar
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.levels.links import Link
+from gaitway.levels.leading import AT_EDGE
+from gaitway.levels.links import BLOCKS, Link
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.live.climbing._boarding_kernels import board
 from gaitway.live.climbing.flights import BENT, COLUMNS, LOGGED, PARTS, FlightOrder, LiveFlight, laid_steps, make_flight
@@ -239,7 +240,7 @@ class LiveClimbing:
                 blocked = board(
                     planner.actions, planner.fields.handle, planner.passing, planner.traffic, planner.busy, parts.body,
                     parts.crowd, parts.live[library.number], me, read_only(_rows([(pose, time), (end, then)])),
-                    read_only(np.array([action + library.first_action, resting], np.int64)), 1, _OVER,
+                    read_only(np.array([action + library.first_action, resting], np.int64)), 1, _OVER, False,
                 )  # fmt: skip
                 if blocked < 0:
                     counts[me, playing.FAILS] = 0
@@ -329,9 +330,12 @@ class LiveClimbing:
 
     def _touched(self, planner: LivePlanner, flight: LiveFlight) -> bool:
         """Return whether bent steps come too near to obstacles, or movers are on the way."""
+        edge = f"{EDGE}{flight.link.source.name}" if flight.link.played.kind in BLOCKS else None
         for part in flight.parts[:-1]:
             discs = part.swept.discs
-            if (planner.fields.clearance(discs[:, :2]) < discs[:, 2]).any():
+            lack = discs[:, 2] - planner.fields.clearance(discs[:, :2])
+            near = discs[lack > 0.0, :2]
+            if lack.max() > (0.0 if edge is None else AT_EDGE) or any(n != edge for n in planner.fields.blame(near)):
                 return True
         if not planner.busy:
             return False
@@ -351,7 +355,8 @@ class LiveClimbing:
         rows.append(((x + link.across[0], y + link.across[1], heading), begin))
         numbers.append(numbers[-1])
         last = library.prepared.table.clips.index(link.behavior)
-        return self._reserved(parts, me, rows, numbers, link.exit, flight.end, last)
+        block = link.played.kind in BLOCKS
+        return self._reserved(parts, me, rows, numbers, link.exit, flight.end, last, block)
 
     def _walked(
         self, parts: ClimbingParts, me: int, link: Link, end: tuple[Pose, float, int], actions: Sequence[int]
@@ -374,7 +379,7 @@ class LiveClimbing:
 
     def _reserved(
         self, parts: ClimbingParts, me: int, rows: Sequence[tuple[Pose, float]], numbers: Sequence[int], over: Pose,
-        time: float, last: int,
+        time: float, last: int, anew: bool = False,
     ) -> bool:  # fmt: skip
         """Reserve steps for a character, and some beyond them that come to rest, if all are free; return whether so.
 
@@ -386,6 +391,7 @@ class LiveClimbing:
             over: pose in which it goes on, on the other floor.
             time: time at which it does [s].
             last: action that ends then, by its number in the library.
+            anew: whether it is beside a block then, nearer than usual.
         """
         library = parts.library(me)
         prepared, planner = library.prepared, parts.planners[library.number]
@@ -398,7 +404,7 @@ class LiveClimbing:
             blocked = board(
                 planner.actions, planner.fields.handle, planner.passing, planner.traffic, planner.busy, parts.body,
                 parts.crowd, parts.live[library.number], me, read_only(table), read_only(np.array(whole, np.int64)),
-                len(rows), 0.0,
+                len(rows), 0.0, anew,
             )  # fmt: skip
             if blocked < 0:
                 counts = parts.crowd.value.counts

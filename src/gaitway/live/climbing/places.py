@@ -104,6 +104,26 @@ class CrowdFloors:
                 out[rows] = relief.height(points[rows, :2] - np.array(floor.offset))
         return out
 
+    def in_place(self, points: FloatArray, time: float) -> FloatArray:
+        """Return points of the plane (N, 2) on the ground of the place at a time [s]: x, y, z [m]; (N, 3)."""
+        out: FloatArray = np.column_stack([points, self.ground(self.numbers(points), points, time)]) + self.back(points)
+        return out
+
+    def moves(self, steps: FloatArray, roots: FloatArray, time: float, plane: World) -> FloatArray:
+        """Return by how much characters are moved from the plane into the place [m]; (N, 3).
+
+        Somebody on a flight may be over the ground of another floor in the plane. So the floor is that of the step.
+
+        Args:
+            steps: where the steps that they are in began, in the plane: x, y [m]; (N, 2).
+            roots: where their roots are in the plane, over its ground [m]; (N, 3).
+            time: time [s].
+            plane: the plane as a world.
+        """
+        out = self.back(steps)
+        out[:, 2] += self.ground(self.numbers(steps), roots, time) - plane.ground(roots[:, :2])
+        return out
+
     def grounds(self, times: FloatArray, points: FloatArray, rises: Sequence[float]) -> list[StepGround]:
         """Return what is under steps that begin at points of the plane.
 

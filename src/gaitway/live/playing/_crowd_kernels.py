@@ -164,9 +164,7 @@ def near(reach: FloatArray, entry: int, x: float, y: float, r: float, begin: flo
 def on_mirror(crowd: CrowdArrays, k: int, x: float, y: float, r: float) -> bool:
     """Return whether a disc is on ground that is in the plane twice, by its number."""
     mirrors = crowd.mirrors
-    return bool(
-        x + r >= mirrors[k, 0] and y + r >= mirrors[k, 1] and x - r <= mirrors[k, 2] and y - r <= mirrors[k, 3]
-    )
+    return bool(x + r >= mirrors[k, 0] and y + r >= mirrors[k, 1] and x - r <= mirrors[k, 2] and y - r <= mirrors[k, 3])
 
 
 @kernel(borrows=True, inner=True)
