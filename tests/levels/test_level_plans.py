@@ -119,7 +119,8 @@ def test_people_under_a_bridge_do_not_meet_those_on_it() -> None:
     ("more", "message"),
     [
         ({"specials": [{"platform": {"center": [5, 7], "size": [2, 2], "height": 1.2}, "name": "roof"}]},
-         "no path from 'ground' (0 m) to 'roof' (1.2 m): no stairs lead there"),
+         "no path from 'ground' (0 m) to 'roof' (1.2 m): it needs a step of 1.2 m up; 'person' climbs up "
+         "0.84 to 0.97 m, where a block is of kind climb: add stairs, a ramp or a lift"),
         ({"obstacles": [{"box": {"center": [10.3, 4.5], "size": [1, 2], "height": 0.3, "bottom": 2.2}, "name": "beam"}],
           "goal": [17, 6, 0, TOP]},
          "stairs 'flight': 'beam' is in the way on it"),
@@ -193,7 +194,7 @@ def test_scenes_with_stairs_pass_the_check(tmp_path: Path) -> None:
 def test_the_check_tells_of_floors_out_of_reach(tmp_path: Path) -> None:
     roof = {"platform": {"center": [5, 7], "size": [2, 2], "height": 1.2}, "name": "roof"}
     (problem,) = checked(tmp_path, deck({"name": "ada", "start": [2, 2], "goal": [5, 7, 0, 1.2]}, specials=[roof]))
-    assert "to 'roof' (1.2 m): no stairs lead there" in problem
+    assert "to 'roof' (1.2 m): it needs a step of 1.2 m up; 'person' climbs up 0.84 to 0.97 m" in problem
 
 
 def test_throngs_say_that_they_know_one_floor() -> None:

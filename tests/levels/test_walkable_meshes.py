@@ -16,10 +16,13 @@ from gaitway.audit.auditing import audit_take
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, PlanError, SceneError, WorldError
-from gaitway.levels.links import seam_links
+from gaitway.levels.links import level_library, seam_links
+from gaitway.levels.routing import LevelRoutes
 from gaitway.planning import plan_scene
 from gaitway.scene import load_scene
+from gaitway.scene.characters import Character, LibraryRef, PlanOptions
 from gaitway.scene.scene import Scene
+from gaitway.space.prepared import planning_context
 from gaitway.world.levels.floors import Floors
 from gaitway.world.levels.mesh_floors import mesh_floors
 from gaitway.world.levels.missing import least_step
@@ -213,8 +216,8 @@ class TestFiles:
     def test_what_does_not_know_meshes_says_so(self, tmp_path: Path) -> None:
         ada = {"name": "ada", "start": [14, 8], "goal": [4, 11]}
         scene = load_scene(scene_file(tmp_path, {"file": written(tmp_path)}, [ada]))
-        with pytest.raises(LiveError, match="'house' is walkable, which live crowds do not know yet"):
-            gaitway.live(scene)
+        with pytest.raises(LiveError, match="write 'clips'"):
+            gaitway.live(scene, dynamics="mixed")
         with pytest.raises(PlanError, match="planner 'crowd' knows one floor, and the scene has several"):
             plan_scene(scene, planner="crowd")
 
@@ -268,3 +271,33 @@ def test_people_walk_on_a_level_that_nobody_made_for_them(tmp_path: Path) -> Non
     scene = load_scene(scene_file(tmp_path, mesh, people, (-46.0, -29.0, 31.0, 62.0)))
     roots = planned_and_audited(scene)
     assert roots[0, 2] == pytest.approx(-2.37 + 0.95, abs=0.1)
+
+
+@pytest.mark.slow
+def test_live_people_walk_from_storey_to_storey(tmp_path: Path) -> None:
+    bo = {"name": "bo", "start": [20, 5, 180, HIGH], "goal": [3, 8]}
+    scene = load_scene(scene_file(tmp_path, {"file": written(tmp_path)}, [bo]))
+    with gaitway.live(scene, seed=1) as crowd:
+        assert crowd.positions()[0, 2] == pytest.approx(HIGH + 0.95, abs=0.1)
+        seen = list[float]()
+        while crowd.time < 60.0 and not crowd.arrived().all():
+            crowd.step(1 / 30)
+            seen.append(float(crowd.positions()[0, 2]))
+        assert crowd.arrived().all()
+        assert seen[-1] == pytest.approx(0.95, abs=0.1)
+        assert np.abs(np.diff(seen)).max() < 0.05  # down the slope, and never from floor to floor at once
+        report = audit_take(crowd.take(), scene.world)
+        assert report.ok, [row for row in report.rows if not row.ok]
+
+
+def test_no_way_leads_over_a_seam_and_back() -> None:
+    floors = Floors.of(place())
+    known = level_library(load_cast("person"), floors)
+    ada = Character(
+        name="ada", start=(0.0, 0.0, 0.0), goal=(0.0, 0.0), goal_heading=None, library=LibraryRef(), plan=PlanOptions()
+    )
+    prepared = planning_context(floors.plane, {LibraryRef(): known.library}).prepared(ada)
+    routes = LevelRoutes(prepared, known.links)
+    (x, y, _) = known.links[0].entry
+    for roughly in (True, False):
+        assert routes.route((x - 0.4, y + 0.3), (4.1, 12.6), 0.5, roughly=roughly) == []

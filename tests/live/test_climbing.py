@@ -149,3 +149,83 @@ def test_orders_of_flights_survive_as_numbers() -> None:
     assert FlightOrder.of_row(order.row()) == order
     full = FlightOrder(7, 3, 1, 0, 2, -1, 9, 1.25, (0.1, 0.2, 0.3), tuple(range(BENT)))
     assert FlightOrder.of_row(full.row()) == full
+
+
+def slope(*characters: dict[str, Any]) -> Scene:
+    """Return a scene with a deck, and a ramp that leads onto it."""
+    return scene_from_dict(
+        {
+            "gaitway": 1,
+            "bounds": [0, 0, 25, 9],
+            "specials": [
+                {"platform": {"center": [20, 4.5], "size": [9, 8], "height": 1.2}, "name": "deck"},
+                {"ramp": {"center": [11.5, 4.5], "length": 8, "width": 2.6, "height": 1.2}, "name": "slope"},
+            ],
+            "characters": list(characters),
+        }
+    )
+
+
+@pytest.mark.slow
+def test_people_walk_up_and_down_a_ramp_and_a_restored_crowd_goes_on_alike(tmp_path: Path) -> None:
+    up = {"name": "ada", "start": [2, 2], "goal": [20, 6, 0, 1.2]}
+    scene = slope(up, {"name": "bo", "start": [21, 3, 180, 1.2], "goal": [2, 7]})
+    with gaitway.live(scene, seed=1) as crowd, gaitway.live(scene, seed=1) as other:
+        run(crowd, 8.0)
+        assert (crowd.positions()[:, 2] > 1.02).any()  # on the ramp, or over it
+        crowd.save(tmp_path / "crowd.gwlive")
+        other.restore(tmp_path / "crowd.gwlive")
+        for _ in range(900):
+            crowd.step(FRAME)
+            other.step(FRAME)
+            assert np.array_equal(crowd.joints().positions, other.joints().positions)
+        assert crowd.arrived().all()
+        np.testing.assert_allclose(crowd.positions()[:, 2], [2.15, 0.95], atol=0.1)
+        report = audit_take(crowd.take(), scene.world)
+        assert report.ok, [row for row in report.rows if not row.ok]
+
+
+def test_ground_that_two_floors_share_is_taken_on_both() -> None:
+    with gaitway.live(slope(), seed=1) as crowd:
+        crowd.add([2.0, 2.0, 0.0], [2.0, 2.0])
+        assert crowd.floors is not None
+        engine = crowd._started()
+        dx, dy = crowd.floors.floors.named("slope").offset
+        place, there = np.array([[6.6, 4.5, 0.0]]), np.array([[6.6 + dx, 4.5 + dy, 0.0]])
+        assert engine.add(place, place[:, :2])[0] >= 0
+        assert engine.add(there, there[:, :2])[0] == -1  # somebody is there, though on another floor
+        far = there + np.array([4.0, 0.0, 0.0])
+        assert engine.add(far, far[:, :2])[0] >= 0
+
+
+def test_heights_on_a_slope_in_the_plane() -> None:
+    floors = CrowdFloors(slope().world)
+    plane = floors.into(np.array([[11.5, 4.5], [20.0, 4.5], [2.0, 2.0]]), np.array([0.6, 1.2, 0.0]), "goals")
+    numbers = floors.numbers(plane)
+    heights = floors.back(plane)[:, 2] + floors.ground(numbers, plane, 0.0)
+    np.testing.assert_allclose(heights, [0.6, 1.2, 0.0], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_people_climb_onto_blocks_and_down_and_hands_stay_on_them() -> None:
+    scene = scene_from_dict(
+        {
+            "gaitway": 1,
+            "bounds": [0, 0, 16, 12],
+            "specials": [
+                {"climb": {"center": [5, 4], "size": [2.6, 2.6], "height": 0.9}, "name": "block"},
+                {"climb": {"center": [11, 4], "size": [2.6, 2.6], "height": 0.9}, "name": "other"},
+                {"platform": {"center": [13, 10], "size": [4, 2], "height": 0.5}, "name": "deck"},
+            ],
+            "characters": [
+                {"name": "ada", "start": [1.5, 9], "goal": [5, 4], "goal_floor": "block"},
+                {"name": "bo", "start": [11, 4.3, 0, 0.9], "goal": [15, 2]},
+            ],
+        }
+    )
+    with gaitway.live(scene, seed=1) as crowd:
+        run(crowd, 60.0)
+        assert crowd.arrived().all()
+        np.testing.assert_allclose(crowd.positions()[:, 2], [0.9 + 0.95, 0.95], atol=0.1)
+        report = audit_take(crowd.take(), scene.world)
+        assert report.ok, [row for row in report.rows if not row.ok]

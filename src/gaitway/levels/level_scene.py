@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +24,47 @@ from gaitway.space.planner import Planner
 from gaitway.space.prepared import planning_context
 from gaitway.space.reachability import Unreachable
 from gaitway.world.levels.floors import Floor, Floors
+from gaitway.world.terrain import Terrain
 
 _EVEN = 1e-3
 """Difference in height that is rounding [m]."""
+
+
+class StepGround(NamedTuple):
+    """The ground under a step."""
+
+    time: float
+    """Time at which the step begins [s]."""
+    relief: Terrain | None
+    """Heights of a slope; None for a level floor."""
+    height: float
+    """Height of a level floor [m]."""
+    rise: float
+    """How far up the clip of the step leads by itself [m]."""
+
+
+def ground_spans(grounds: Sequence[StepGround], height: float) -> tuple[tuple[GroundSpan, ...], list[float]]:
+    """Return the ground under steps in order, and the height in their motion at which each begins.
+
+    Args:
+        grounds: what is under each step.
+        height: height in the motion at which the first one begins [m].
+
+    Returns:
+        Spans of ground, none if all of it is where the clips suppose; and heights [m], one for each step.
+    """
+    spans, levels = list[GroundSpan](), list[float]()
+    for number, (time, relief, floor, rise) in enumerate(grounds):
+        if relief is not None:
+            over, level = 0.0, height
+        else:  # where clips have led to the height of the floor, it is a thing that is stood on
+            over, level = (0.0, 0.0) if abs(floor - height) < _EVEN else (floor, height)
+        if not spans or (spans[-1].relief, spans[-1].height, spans[-1].level) != (relief, over, level):
+            spans.append(GroundSpan(-np.inf if number == 0 else time, relief, over, level))
+        levels.append(height)
+        height += rise
+    flat = all(span.relief is None and span.level == span.height == 0.0 for span in spans)
+    return () if flat else tuple(spans), levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +144,14 @@ class LevelScene:
         """Return the ground under a plan of the plane, from floor to floor; empty if it is where its clips suppose."""
         rises = {link.behavior: link.fitted.rise for link in self.made[character.library].links if link.fitted}
         start = plan.steps[0].pose if plan.steps else plan.end_pose
-        height, spans = self.height(start), list[GroundSpan]()
         places = [(step.time, step.pose, rises.get(step.behavior, 0.0) + rise_of(plan, step)) for step in plan.steps]
-        for number, (time, pose, rise) in enumerate([*places, (plan.end_time, plan.end_pose, 0.0)]):
-            floor = self.floors.under(pose[0], pose[1])
-            if floor.relief is not None:
-                over, level = 0.0, height
-            else:  # where clips have led to the height of the floor, it is a thing that is stood on
-                over, level = (0.0, 0.0) if abs(floor.height - height) < _EVEN else (floor.height, height)
-            if not spans or (spans[-1].relief, spans[-1].height, spans[-1].level) != (floor.relief, over, level):
-                spans.append(GroundSpan(-np.inf if number == 0 else time, floor.relief, over, level))
-            height += rise
-        return () if all(span.relief is None and span.level == span.height == 0.0 for span in spans) else tuple(spans)
+        every = [*places, (plan.end_time, plan.end_pose, 0.0)]
+        floors = [self.floors.under(pose[0], pose[1]) for _, pose, _ in every]
+        grounds = [
+            StepGround(time, floor.relief, floor.height, rise)
+            for (time, _, rise), floor in zip(every, floors, strict=True)
+        ]
+        return ground_spans(grounds, self.height(start))[0]
 
     def offset(self, point: Sequence[float], floor: str | None, height: float | None = None) -> tuple[float, float]:
         """Return how far a point is moved into the plane [m].

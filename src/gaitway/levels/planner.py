@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LibraryError
 from gaitway.levels.leading import AT_EDGE, over_link, touched
 from gaitway.levels.links import BLOCKS, LevelLibrary, LiftRide, Link
 from gaitway.levels.riding import RIDE, rides, setting_off, stood_until
 from gaitway.levels.routing import NEAR, LevelRoutes
+from gaitway.library.fitting.blocks import block_heights
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.carried_steps import HeldTraffic
 from gaitway.scene.characters import Character, LibraryRef
@@ -23,7 +25,7 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.slopes import steepest_for
 from gaitway.space.traffic import Traffic, swept_step
-from gaitway.world.levels.floors import Floors
+from gaitway.world.levels.floors import EDGE, Floor, Floors
 from gaitway.world.levels.mesh_floors import WALKER
 from gaitway.world.levels.missing import least_step
 
@@ -44,6 +46,8 @@ _OFF_LIFT = (0.8, float(np.radians(60.0)))
 [m, rad]: all ground there belongs to the floor too."""
 _FACING = float(np.radians(70.0))
 """Greatest difference of the heading on a platform from that of the door by which one leaves [rad]."""
+_EVEN = 1e-3
+"""Difference in height that is rounding [m]."""
 _OTHER_WAYS = 4
 """How many ways over other links are tried."""
 
@@ -202,7 +206,7 @@ class LevelPlanner:
         linked = over_link(prepared, HeldTraffic(traffic), footworks, plan, link, name=name)
         if isinstance(linked, str):
             return _Leg(spent.told(_lost(query, plan, linked)))
-        edge = f"edge of {link.source.name}" if link.fitted.kind in BLOCKS else None
+        edge = f"{EDGE}{link.source.name}" if link.fitted.kind in BLOCKS else None
         blocker = touched(prepared, linked, edge)
         own = [linked.plan.own[step.clip].swept for step in linked.plan.steps[linked.first :]]
         met = blocker or next((who for swept in own if (who := traffic.met_by(swept)) is not None), None)
@@ -325,9 +329,23 @@ def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known
     if here is there:
         return f"no way leads there on '{here.name}' ({here.height:g} m)"
     back = next((k.name for k in known.links if k.belt and k.source is there and k.target is here), None)
-    what = "no stairs lead there" if back is None else f"escalator '{back}' carries people the other way"
+    what = _missing_step(here, there, known) if back is None else f"escalator '{back}' carries people the other way"
     what = known.troubles[0] if known.troubles else what
     return f"no path from '{here.name}' ({here.height:g} m) to '{there.name}' ({there.height:g} m): {what}"
+
+
+def _missing_step(here: Floor, there: Floor, known: LevelLibrary) -> str:
+    """Say which step is missing from one level floor to another, and what a library climbs instead."""
+    rise, name = there.height - here.height, known.library.name
+    if here.lift is not None or there.lift is not None or abs(rise) < _EVEN:
+        return "no stairs lead there"
+    way = "up" if rise > 0.0 else "down"
+    try:
+        low, high = block_heights(known.library, "climb", way)
+        able = f"'{name}' climbs {way} {low:.2g} to {high:.2g} m, where a block is of kind climb"
+    except LibraryError:
+        able = f"'{name}' climbs no blocks"
+    return f"it needs a step of {abs(rise):.2g} m {way}; {able}: add stairs, a ramp or a lift"
 
 
 def _lacking_on_mesh(floors: Floors, start: FloatArray, goal: FloatArray, known: LevelLibrary) -> str:

@@ -18,6 +18,8 @@ _PER_SECOND = 1.3
 """Length of way that a second on a link counts as [m]."""
 NEAR = 0.4
 """Distance from the entry of a link within which a way to it ends [m]."""
+_JOINT = 4.0 * NEAR
+"""Length of way that every link counts as at least [m]."""
 
 
 @dataclass(eq=False)
@@ -70,7 +72,8 @@ class LevelRoutes:
             for number, link in enumerate(self.links):
                 if number in without or number in done or not self._together(here, link):
                     continue
-                there = cost + self._at(self._to(number), here) + _PER_SECOND * link.seconds
+                # ways to links end NEAR to them, so that one over two joints and back would seem to be the shortest
+                there = cost + self._at(self._to(number), here) + max(_PER_SECOND * link.seconds, _JOINT)
                 if there < costs.get(number, math.inf):
                     costs[number], before[number] = there, node
                     heapq.heappush(queue, (there, number))

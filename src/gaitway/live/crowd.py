@@ -434,7 +434,7 @@ class LiveCrowd:
         """Return root positions [m]; (N, 3)."""
         slots = self._places(who)
         points = self._started().roots(slots)[0]
-        return points if self.floors is None else points + self._back(slots)
+        return points if self.floors is None else points + self._back(slots, points)
 
     def headings(self, who: Who | None = None) -> FloatArray:
         """Return the directions that roots face [rad]; (N,)."""
@@ -481,7 +481,7 @@ class LiveCrowd:
         if self.floors is None:
             out = np.column_stack([flat, self.world.ground(flat)])
         else:
-            out = np.column_stack([flat, np.zeros(len(flat))]) + self.floors.back(flat)
+            out = self.floors.in_place(flat, self.time)
         return out[:-1], out[-1]
 
     def effort(self, who: int | str) -> PlanEffort:
@@ -514,7 +514,7 @@ class LiveCrowd:
             return Joints(skeleton, ids, np.empty((0, count, 3)), np.empty((0, count, 4)))
         found = replace(self._started().joints(slots, memory), characters=ids)
         if self.floors is not None:
-            np.add(found.positions, self._back(slots)[:, None], out=found.positions)
+            found.positions[:] += self._back(slots, found.positions[:, 0])[:, None]
         return found
 
     def poses(
@@ -540,7 +540,7 @@ class LiveCrowd:
             return Poses(skeleton, ids, np.empty((0, 3)), np.empty((0, count, 4)))
         found = replace(self._started().poses(slots, memory), characters=ids)
         if self.floors is not None:
-            np.add(found.root_positions, self._back(slots), out=found.root_positions)
+            found.root_positions[:] += self._back(slots, found.root_positions)
         return found
 
     def matrices(
@@ -717,11 +717,12 @@ class LiveCrowd:
         out, heights = with_heights(table, width)
         return np.column_stack([self.floors.into(out[:, :2], heights, name), out[:, 2:]])
 
-    def _back(self, slots: IntArray) -> FloatArray:
-        """Return by how much characters are moved from the plane of the floors into the place [m]; (N, 3)."""
+    def _back(self, slots: IntArray, roots: FloatArray) -> FloatArray:
+        """Return by how much characters with roots (N, 3) in the plane of the floors are moved into the place [m]."""
         assert self.floors is not None
-        plans = self._started().plans
-        return self.floors.back(plans.steps[slots, plans.counts[slots, playing.FIRST], :2])
+        engine = self._started()
+        places = engine.plans.steps[slots, engine.plans.counts[slots, playing.FIRST], :2]
+        return self.floors.moves(places, roots, self.time, engine.world)
 
     def _renewed(self) -> LiveEngine:
         """Return an engine whose trees pass what is new in the world; all characters stop where they are."""

@@ -120,7 +120,7 @@ class LiveEngine:
         self.time = self.start_time = float(start_time)
         self.libraries: list[LiveLibrary] = []
         self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[LibraryPart]()
-        self._live, self._crowd = no_live(prepared), no_crowd(np.zeros(3))
+        self._live, self._crowd = no_live(prepared), no_crowd(np.zeros(3), None if floors is None else floors.mirrors)
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._plan_threads = PlanningThreads(threads_for(self.options.threads))
@@ -661,7 +661,8 @@ class LiveEngine:
         check_crowd(checked, self.libraries, routes, time)
         self._rng.bit_generator.state = values["rng"]
         self.time, self.start_time, self.motions = time, start, ShownMotions()
-        self._crowd, self._live = no_crowd(self._crowd.extent), self._live._replace(table=np.zeros((0, 12)))
+        self._crowd = no_crowd(self._crowd.extent, self._crowd.mirrors)
+        self._live = self._live._replace(table=np.zeros((0, 12)))
         self._reserve(places)
         for name in ("steps", "actions", "counts", "numbers", "until"):
             getattr(self._crowd, name)[:] = arrays[name]

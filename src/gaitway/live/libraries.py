@@ -213,7 +213,7 @@ class CrowdLibraries:
         self.kinds.append(kind)
 
     def _links(self, ref: LibraryRef) -> tuple[Link, ...]:
-        """Return the stairs and escalators between floors for a library, which gets clips for them."""
+        """Return the ways between floors for a library, which gets clips for those that it climbs."""
         if self._floors is None:
             return ()
         if ref not in self._level:
@@ -221,12 +221,8 @@ class CrowdLibraries:
                 self.loaded[ref] = ref.load()
             self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
         self._context.libraries[ref] = self._level[ref].library
-        # run-ups to blocks are bent more here than in plans, and toes sink into the ground
-        links = tuple(
-            link
-            for link in self._level[ref].links
-            if link.fitted is not None and link.fitted.kind.startswith(("stairs_", "escalator_"))
-        )
+        # nobody waits for lifts here
+        links = tuple(link for link in self._level[ref].links if link.ride is None and link.source.lift is None)
         self._floors.links = self._floors.links or tuple((link.entry, link.exit) for link in links)
         return links
 

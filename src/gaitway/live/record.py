@@ -13,6 +13,7 @@ from gaitway._version import __version__
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
+from gaitway.levels.level_scene import ground_spans
 from gaitway.live.climbing.flights import LOGGED, PARTS, LiveFlight
 from gaitway.live.climbing.places import CrowdFloors
 from gaitway.live.engine import LiveEngine
@@ -23,6 +24,7 @@ from gaitway.live.playing.looks import RecordedLooks
 from gaitway.motion.clip import Clip
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
+from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.performing.upper_body.layers import LAYER
 from gaitway.take.data import Layer
 from gaitway.take.model import Take
@@ -96,10 +98,10 @@ class LiveRecord:
         rows = rows[order]
         cuts = np.flatnonzero((np.diff(rows[:, [LOG_WHO, LOG_LIFE]], axis=0) != 0.0).any(axis=1)) + 1
         parts = np.split(rows, cuts)
-        found = []
+        found, spans = [], dict[str, tuple[GroundSpan, ...]]()
         for part in parts:
             shown = dense.get((int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])), [])
-            found.append((part, self._track(part, begin, end, shown)))
+            found.append((part, self._track(part, begin, end, spans, shown)))
         tracks = [track for _, track in found if track is not None]
         people = [(int(part[0, LOG_WHO]), int(part[0, LOG_LIFE])) for part, track in found if track is not None]
         told = {
@@ -109,7 +111,7 @@ class LiveRecord:
             **(facts(begin) if facts else {}),
         }
         world = self._crowd.world if self._floors is None else self._floors.floors.world
-        take = follow_ground(mend_joins(assemble(tracks, fps, told)), world)
+        take = follow_ground(mend_joins(assemble(tracks, fps, told)), world, spans)
         return self._with_looks(take, people, begin)
 
     def _with_looks(self, take: Take, people: Sequence[tuple[int, int]], begin: float) -> Take:
@@ -195,7 +197,8 @@ class LiveRecord:
             known[serial] = self._crowd.climbing.flight(libraries, serial)
         flight = known[serial]
         part, prepared = flight.parts[k], libraries[flight.order.library].prepared
-        return _Played(flight.order.library, part.clip, part.speed, prepared.actions.names[part.action])
+        rise = flight.link.played.rise if k == len(flight.parts) - 1 else 0.0
+        return _Played(flight.order.library, part.clip, part.speed, prepared.actions.names[part.action], rise)
 
     def _dense(self, begin: float, fps: float) -> dict[tuple[int, int], list[tuple[float, Clip]]]:
         """Return what was shown of characters in place of their steps from a time on [s], as clips by number and life.
@@ -208,14 +211,16 @@ class LiveRecord:
         return {**mixture.record.clips(mixture.skeletons, fps, begin), **motions}
 
     def _track(
-        self, rows: FloatArray, begin: float, end: float, shown: Sequence[tuple[float, Clip]] = ()
-    ) -> Track | None:
+        self, rows: FloatArray, begin: float, end: float, spans: dict[str, tuple[GroundSpan, ...]],
+        shown: Sequence[tuple[float, Clip]] = (),
+    ) -> Track | None:  # fmt: skip
         """Return what one character did between two times [s], or None.
 
         Args:
             rows: steps of the character.
             begin: first time.
             end: last time.
+            spans: ground that the character walks on, by its name; this one's is added.
             shown: what was shown of it in a throng in place of its steps: times [s] and clips, in order.
         """
         gone = rows[rows[:, LOG_ACTION] == GONE, LOG_TIME]
@@ -238,14 +243,21 @@ class LiveRecord:
             return None
         own = [piece.step >= 0 for piece in pieces]
         shifts = [self._shift(clip) for _, clip in shown]
+        name = self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life)
+        levels = [0.0] * len(steps)
+        if self._floors is not None:
+            rises = [one.rise for one in played]
+            grounds = self._floors.grounds(steps[:, LOG_TIME] - begin, steps[:, LOG_X : LOG_X + 2], rises)
+            spans[name], levels = ground_spans(grounds, float(back[0, 2]))
+        last = np.searchsorted(steps[:, LOG_TIME], [p.start + _SAME_TIME for p in pieces], side="right") - 1
         return Track(
-            name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
+            name=name,
             clips=tuple(clips[p.step] if p.step >= 0 else shown[p.shown][1] for p in pieces),
             starts=np.array([p.start - begin for p in pieces]),
             offsets=np.array([(p.start - p.since) * (played[p.step].speed if p.step >= 0 else 1.0) for p in pieces]),
             speeds=np.array([played[p.step].speed if p.step >= 0 else 1.0 for p in pieces]),
             poses=np.array([poses[p.step] if p.step >= 0 else shifts[p.shown] * (1.0, 1.0, 0.0) for p in pieces]),
-            heights=np.array([back[p.step, 2] if p.step >= 0 else shifts[p.shown][2] for p in pieces]),
+            heights=np.array([levels[max(step, 0)] for step in last.tolist()]),
             blends=np.zeros(len(pieces)),
             behaviors=tuple(played[p.step].behavior if p.step >= 0 else _behavior(shown[p.shown][1]) for p in pieces),
             end=stop - begin,
@@ -270,6 +282,8 @@ class _Played(NamedTuple):
     speed: float
     """Seconds of the clip that pass in a second."""
     behavior: str
+    rise: float = 0.0
+    """How far up its clip leads [m]."""
 
 
 class _Piece(NamedTuple):

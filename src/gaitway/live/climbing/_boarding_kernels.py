@@ -19,6 +19,7 @@ from gaitway.live.playing._crowd_kernels import (
     Y,
     link,
     move_hit,
+    rest_hit,
     unlink,
 )
 from gaitway.live.playing._playing_kernels import COUNT, FIRST, FIXED, LiveArrays
@@ -28,13 +29,16 @@ from gaitway.space._query_kernels import START
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
+_BESIDE = 0.3
+"""How much nearer to a block than usual somebody is who got down from it [m]."""
+
 
 @kernel(borrows=True)
 def board(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
     passing_handle: ArrayHandle[IntArray], traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
     body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
-    me: int, steps: FloatArray, actions: IntArray, certain: int,
+    me: int, steps: FloatArray, actions: IntArray, certain: int, close: float, anew: bool,
 ) -> int:  # fmt: skip
     """Replace what comes after a character's fixed steps by given steps, if all of them are free.
 
@@ -51,6 +55,9 @@ def board(
         steps: steps in the columns of `CrowdArrays.steps`, the place of rest after them in the last row; (N + 1, 6).
         actions: their actions, and that of the rest; (N + 1,). Actions of no library were tested against obstacles.
         certain: number of steps that are certain to be played.
+        close: how much nearer to obstacles than usual the first steps may be [m]; 0 unless there are only edges.
+            With more it rests at the end wherever nobody else is.
+        anew: whether it may be nearer to obstacles after the certain steps too: beside a block that it got down from.
 
     Returns:
         -1 if the steps are taken; else the number of the first that is not free, N for the rest.
@@ -67,20 +74,25 @@ def board(
     query[START + 3] = steps[0, TIME]
     resting, shortfall = body.rests[crowd.actions[me, fixed - 1]], -np.inf
     if resting >= 0:
-        shortfall = shortage(library, fields, steps[0, X], steps[0, Y], steps[0, HEADING], resting)
+        shortfall = max(shortage(library, fields, steps[0, X], steps[0, Y], steps[0, HEADING], resting), close)
     for k in range(number):
         x, y, c, s, t = steps[k, X], steps[k, Y], steps[k, COSINE], steps[k, SINE], steps[k, TIME]
         a = actions[k]
+        if anew and k == certain:
+            query[START], query[START + 1], query[START + 2], query[START + 3] = x, y, steps[k, HEADING], t
+            shortfall = min(shortage(library, fields, x, y, steps[k, HEADING], actions[number]), _BESIDE)
         if a < len(library.actions) and not move_free(
             library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a
         ):
             return k
         if move_hit(body, crowd, me, x, y, c, s, t, a) >= 0:
             return k
-    if not can_rest(
-        library, fields, traffic, busy, body, crowd, me, steps[number, X], steps[number, Y], steps[number, HEADING],
-        steps[number, TIME], actions[number],
-    ):  # fmt: skip
+    x, y, c, s = steps[number, X], steps[number, Y], steps[number, COSINE], steps[number, SINE]
+    heading, t, a = steps[number, HEADING], steps[number, TIME], actions[number]
+    if close > 0.0:  # it stands there already, as near to an edge
+        if rest_hit(body, crowd, me, x, y, c, s, t, a) >= 0:
+            return number
+    elif not can_rest(library, fields, traffic, busy, body, crowd, me, x, y, heading, t, a):
         return number
     for k in range(rows):
         unlink(crowd, me * rows + k)

@@ -19,7 +19,8 @@ import numpy as np
 from gaitway.core import planar
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.levels.links import Link
+from gaitway.levels.leading import AT_EDGE
+from gaitway.levels.links import BLOCKS, Link
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.live.climbing._boarding_kernels import board
 from gaitway.live.climbing.flights import BENT, COLUMNS, LOGGED, PARTS, FlightOrder, LiveFlight, laid_steps, make_flight
@@ -31,7 +32,8 @@ from gaitway.live.playing._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
 from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
 from gaitway.space.plan import PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.world.levels.floors import Floors
+from gaitway.space.traffic import swept_step
+from gaitway.world.levels.floors import EDGE, Floors
 
 # columns of `LiveClimbing.legs`
 FINAL_X, FINAL_Y, FINAL_TOLERANCE, LINK, RETRY, MISSES = range(6)
@@ -43,6 +45,9 @@ _SOON = 5.0
 """Time within which its certain steps end then [s]."""
 _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a path from that of the link [rad]."""
+_WALKED = (0.7, float(np.radians(60.0)))
+"""Greatest distance from the entry of a joint at which somebody goes over to the other floor, and greatest difference
+of the heading of a path that ends there [m, rad]: all ground there belongs to both floors."""
 _EFFORTS = ((1.0, 600), (2.0, 1_200))
 """Size of the bins and largest number of nodes of the searches for steps onto a link."""
 _LONGEST = 5.0
@@ -57,6 +62,8 @@ _STAGES = ((2.3, -0.7), (2.0, -1.2), (2.8, -0.3), (2.3, 0.0), (1.7, -0.5), (1.7,
            (0.4, 0.0))  # fmt: skip
 """Places at which one waits for a link, seen from its entry [m]: how far behind it, and to the left. Those who come the
 other way leave their lane on the left."""
+_ON_IT = (0.0, 0.0)
+"""Where one goes first to walk over a joint: onto the ground that belongs to both floors."""
 _ROOM = 0.45
 """Least distance of such a place from obstacles [m]."""
 _WAITS = 0.8
@@ -65,6 +72,10 @@ _ELSEWHERE = 6
 """Number of attempts that fail before a character waits at another place."""
 _ANOTHER = 12
 """Number of attempts that fail before a character looks for a way over another link."""
+_FAILS = 4
+"""Number of plans that fail before a character who stands at the edge of a floor turns round there."""
+_OVER = 0.15
+"""How far a body may reach over the edge of a floor while it turns [m]."""
 _STOPS = 10
 """Number of ways to come to rest beyond a link that are tried."""
 
@@ -104,7 +115,7 @@ class LiveClimbing:
         search = SlicedSearch(library)
         search.enter(planner.fields, 0.0)
         self._searches.append(search)
-        self.own.prepare(libraries, max((len(link.played.clip) for link in links), default=0))
+        self.own.prepare(libraries, max((len(link.played.clip) for link in links if link.fitted), default=0))
 
     def enter(self, planners: Sequence[LivePlanner], now: float) -> None:
         """Go on in a changed world, with the same floors and stairs."""
@@ -161,7 +172,7 @@ class LiveClimbing:
         library = parts.library(me)
         link = self._links[library.number][int(self.legs[me, LINK])]
         fields, places = parts.planners[library.number].fields, list[tuple[float, float]]()
-        for behind, left in _STAGES:
+        for behind, left in _STAGES if link.fitted is not None else (_ON_IT, *_STAGES):
             x, y, _ = planar.compose(link.entry, (-behind, left, 0.0)).tolist()
             point = np.array([x, y])
             if float(fields.clearance(point)) >= _ROOM and bool(
@@ -180,7 +191,8 @@ class LiveClimbing:
             relay: lays the arrays of the engine anew, with the flights of `own`, and returns its parts.
         """
         self._forget(parts)
-        crowd, changed = parts.crowd.value, []
+        crowd, changed = parts.crowd.value, list[int]()
+        self._turn_at_edges(parts)
         for me in self._waiting(parts)[: _ATTEMPTS + len(self.legs) // _SHARE]:
             boarded = self._board(parts, me, relay)
             parts = parts if boarded is None else boarded
@@ -198,6 +210,41 @@ class LiveClimbing:
             changed.append(me)
             self._redirect(parts, crowd, me, (x, y), near)
         return changed
+
+    def _turn_at_edges(self, parts: ClimbingParts) -> None:
+        """Let characters turn round who cannot go on, because they stand too near to the edge of a floor to turn.
+
+        An edge is no wall: a shoulder or an arm may be beyond it.
+        """
+        crowd = parts.crowd.value
+        counts = crowd.counts
+        stuck = (counts[:, playing.STATUS] == playing.GOING) & (counts[:, playing.FAILS] >= _FAILS)
+        stands = (counts[:, playing.COUNT] == 1) & (crowd.actions[:, 0] == crowd.actions[:, -1])
+        for me in np.flatnonzero(stuck & stands & (counts[:, playing.HELD] == 0)).tolist():
+            library, (pose, time, _) = parts.library(me), self._fixed_end(parts, me)
+            if self.floors.under(pose[0], pose[1]).mesh:
+                continue  # the edge may be a wall
+            prepared, planner = library.prepared, parts.planners[library.number]
+            goal = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y]]
+            ahead = math.atan2(goal[1] - pose[1], goal[0] - pose[0])
+            for action in prepared.part("turns", lambda prepared=prepared: turns_on_the_spot(prepared)):  # type: ignore[misc]
+                if abs(planar.wrap_angle(pose[2] + prepared.table.moves[action, 2] - ahead)) > 0.25 * math.pi:
+                    continue
+                (step,), end, then = laid_steps(prepared, [action], pose, time)
+                discs = swept_step(step, prepared.table, prepared.discs).discs
+                lack = discs[:, 2] - planner.fields.clearance(discs[:, :2])
+                near = discs[lack > 0.0, :2]
+                if lack.max() > _OVER or not all(n.startswith(EDGE) for n in planner.fields.blame(near)):
+                    continue
+                resting = int(parts.body.value.rests[action + library.first_action])
+                blocked = board(
+                    planner.actions, planner.fields.handle, planner.passing, planner.traffic, planner.busy, parts.body,
+                    parts.crowd, parts.live[library.number], me, read_only(_rows([(pose, time), (end, then)])),
+                    read_only(np.array([action + library.first_action, resting], np.int64)), 1, _OVER, False,
+                )  # fmt: skip
+                if blocked < 0:
+                    counts[me, playing.FAILS] = 0
+                    break
 
     def _redirect(
         self, parts: ClimbingParts, crowd: CrowdArrays, me: int, goal: tuple[float, float], near: float
@@ -233,13 +280,18 @@ class LiveClimbing:
         prepared, planner = library.prepared, parts.planners[library.number]
         link = self._links[library.number][int(self.legs[me, LINK])]
         pose, time, last = self._fixed_end(parts, me)
-        found = self._path(parts, me, link, pose, time, last)
+        over = np.array(pose[:2]) + np.array(link.across)
+        there = link.fitted is None and math.dist(pose[:2], link.entry[:2]) <= _WALKED[0]
+        there = there and float(planner.fields.clearance(over)) >= _ROOM
+        found = [] if there else self._path(parts, me, link, pose, time, last)
         if found is None:
             return None
         actions = [int(action) - library.first_action for action in found]
         longest = _LONGEST + _LONGER * float(self.legs[me, MISSES]) + math.dist(pose[:2], link.entry[:2])
         if laid_steps(prepared, actions, pose, time)[2] > time + longest:
             return None  # others are in the way; it is better to wait than to walk about
+        if link.fitted is None:
+            return parts if self._walked(parts, me, link, (pose, time, last), actions) else None
         ahead = actions[: max(len(actions) - BENT, 0)]
         plain, start, begin = laid_steps(prepared, ahead, pose, time)
         slot = self.own.free_slot()
@@ -261,10 +313,10 @@ class LiveClimbing:
     def _path(self, parts: ClimbingParts, me: int, link: Link, pose: Pose, time: float, last: int) -> list[int] | None:
         """Return actions of the crowd that lead onto a link, or None."""
         library = parts.library(me)
-        table = library.prepared.table
+        table, (near, turned) = library.prepared.table, _WALKED if link.fitted is None else (NEAR, _TURNED)
         wanted = SlicedQuery(
-            pose, time, table.behaviors[int(table.behavior[last])], (link.entry[0], link.entry[1]), NEAR, _EFFORTS,
-            (link.entry[2], _TURNED), link.behavior,
+            pose, time, table.behaviors[int(table.behavior[last])], (link.entry[0], link.entry[1]), near, _EFFORTS,
+            (link.entry[2], turned), link.behavior,
         )  # fmt: skip
         search = self._searches[library.number]
         search.look_ahead(parts.time)
@@ -278,9 +330,12 @@ class LiveClimbing:
 
     def _touched(self, planner: LivePlanner, flight: LiveFlight) -> bool:
         """Return whether bent steps come too near to obstacles, or movers are on the way."""
+        edge = f"{EDGE}{flight.link.source.name}" if flight.link.played.kind in BLOCKS else None
         for part in flight.parts[:-1]:
             discs = part.swept.discs
-            if (planner.fields.clearance(discs[:, :2]) < discs[:, 2]).any():
+            lack = discs[:, 2] - planner.fields.clearance(discs[:, :2])
+            near = discs[lack > 0.0, :2]
+            if lack.max() > (0.0 if edge is None else AT_EDGE) or any(n != edge for n in planner.fields.blame(near)):
                 return True
         if not planner.busy:
             return False
@@ -290,8 +345,7 @@ class LiveClimbing:
         self, parts: ClimbingParts, me: int, flight: LiveFlight, plain: Sequence[PlanStep], actions: Sequence[int]
     ) -> bool:
         """Reserve a whole way over a link for a character, if it is free; return whether it is."""
-        library = parts.library(me)
-        prepared, planner, link = library.prepared, parts.planners[library.number], flight.link
+        library, link = parts.library(me), flight.link
         first = self.own.first(parts.libraries, flight.order.slot)
         rows = [(step.pose, step.time) for step in plain] + [(part.pose, part.time) for part in flight.parts]
         numbers = [action + library.first_action for action in actions[: len(plain)]]
@@ -300,15 +354,57 @@ class LiveClimbing:
         # the same ground on the other floor; a row that begins with the one before it is never played
         rows.append(((x + link.across[0], y + link.across[1], heading), begin))
         numbers.append(numbers[-1])
-        for stop in prepared.part(("stops", link.behavior), lambda: stops_after(prepared, link.behavior)):
-            steps, pose, end = laid_steps(prepared, stop, link.exit, flight.end)
-            resting = int(parts.body.value.rests[stop[-1] + library.first_action])
+        last = library.prepared.table.clips.index(link.behavior)
+        block = link.played.kind in BLOCKS
+        return self._reserved(parts, me, rows, numbers, link.exit, flight.end, last, block)
+
+    def _walked(
+        self, parts: ClimbingParts, me: int, link: Link, end: tuple[Pose, float, int], actions: Sequence[int]
+    ) -> bool:
+        """Reserve a way over a joint for a character, if it is free; return whether it is.
+
+        Args:
+            parts: the engine.
+            me: the character.
+            link: the link at the joint: the same ground is on both of its floors.
+            end: where and when its fixed steps end, and their last action.
+            actions: actions that lead onto the ground of the joint.
+        """
+        library, (start, begin, last) = parts.library(me), end
+        steps, (x, y, heading), time = laid_steps(library.prepared, actions, start, begin)
+        rows = [(step.pose, step.time) for step in steps]
+        numbers = [action + library.first_action for action in actions]
+        over = x + link.across[0], y + link.across[1], heading
+        return self._reserved(parts, me, rows, numbers, over, time, actions[-1] if actions else last)
+
+    def _reserved(
+        self, parts: ClimbingParts, me: int, rows: Sequence[tuple[Pose, float]], numbers: Sequence[int], over: Pose,
+        time: float, last: int, anew: bool = False,
+    ) -> bool:  # fmt: skip
+        """Reserve steps for a character, and some beyond them that come to rest, if all are free; return whether so.
+
+        Args:
+            parts: the engine.
+            me: the character.
+            rows: poses and times [s] of the steps.
+            numbers: their actions.
+            over: pose in which it goes on, on the other floor.
+            time: time at which it does [s].
+            last: action that ends then, by its number in the library.
+            anew: whether it is beside a block then, nearer than usual.
+        """
+        library = parts.library(me)
+        prepared, planner = library.prepared, parts.planners[library.number]
+        behavior = prepared.actions.names[last]
+        for stop in prepared.part(("stops", behavior), lambda: stops_after(prepared, behavior)):
+            steps, pose, end = laid_steps(prepared, stop, over, time)
+            resting = int(parts.body.value.rests[(stop[-1] if stop else last) + library.first_action])
             table = _rows([*rows, *((step.pose, step.time) for step in steps), (pose, end)])
             whole = [*numbers, *(action + library.first_action for action in stop), resting]
             blocked = board(
                 planner.actions, planner.fields.handle, planner.passing, planner.traffic, planner.busy, parts.body,
                 parts.crowd, parts.live[library.number], me, read_only(table), read_only(np.array(whole, np.int64)),
-                len(rows),
+                len(rows), 0.0, anew,
             )  # fmt: skip
             if blocked < 0:
                 counts = parts.crowd.value.counts
@@ -449,7 +545,9 @@ def stops_after(prepared: PreparedLibrary, behavior: str) -> list[tuple[int, ...
         turn = sum(abs(float(table.moves[action, 2])) for action in way)
         return len(way) + round(2.0 * turn, 3), float(sum(np.hypot(*table.moves[action, :2]) for action in way))
 
-    firsts = followers(table.index(behavior))
+    number = table.index(behavior)
+    firsts = followers(number)
+    none = [()] if bool(table.rest[table.end_state[np.flatnonzero(table.behavior == number)]].all()) else []
     short = [(action,) for action in firsts if rests(action)]
     long = [
         (action, after)
@@ -458,7 +556,16 @@ def stops_after(prepared: PreparedLibrary, behavior: str) -> list[tuple[int, ...
         for after in followers(int(table.behavior[action]))
         if rests(after)
     ]
-    return sorted([*short, *long], key=price)[:_STOPS]
+    return [*none, *sorted([*short, *long], key=price)][:_STOPS]
+
+
+def turns_on_the_spot(prepared: PreparedLibrary) -> list[int]:
+    """Return the actions that turn somebody who stands, the smallest turn first."""
+    table = prepared.table
+    turns = np.round(np.abs(table.moves[:, 2]), 3)
+    still = table.rest[table.start_state] & table.rest[table.end_state] & (table.kind < 0)
+    found = np.flatnonzero(still & (turns > 0.5) & (np.hypot(*table.moves[:, :2].T) < 0.1))
+    return sorted(found.tolist(), key=lambda action: (float(turns[action]), action))
 
 
 def _rows(poses: Sequence[tuple[Pose, float]]) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,11 @@ import shapely.ops
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import LiveError, WorldError
+from gaitway.levels.level_scene import StepGround
 from gaitway.space.plan import Plan, Pose
 from gaitway.world.levels.floors import GROUND, Floors, has_levels
 from gaitway.world.obstacle import WALKABLE
-from gaitway.world.shapes import Shape, Stairs
+from gaitway.world.shapes import Ramp, Shape, Stairs
 from gaitway.world.world import World
 
 
@@ -31,7 +33,10 @@ class CrowdFloors:
         self._latest = self.floors
         bounds = np.array([floor.region.bounds for floor in self.floors.floors])
         self._offsets = np.array([(*floor.offset, 0.0) for floor in self.floors.floors])
-        self._heights = np.array([floor.height for floor in self.floors.floors])
+        # heights of slopes are those of their ground, and a lift is where it is at each time
+        self._heights = np.array(
+            [floor.height if floor.relief is None and floor.lift is None else 0.0 for floor in self.floors.floors]
+        )
         self._low = bounds[:, :2] + self._offsets[:, :2]
         self._high = bounds[:, 2:] + self._offsets[:, :2]
 
@@ -49,10 +54,12 @@ class CrowdFloors:
         return self._latest.plane
 
     def _same(self, other: Floors) -> bool:
-        """Return whether another place has the same floors, stairs and escalators."""
+        """Return whether another place has the same floors, and the same ways between them."""
         own, theirs = self.floors.floors, other.floors
         before, now = self.floors.world, other.world
-        if len(own) != len(theirs) or _stairs(before) != _stairs(now) or before.escalators != now.escalators:
+        if len(own) != len(theirs) or _climbed(before) != _climbed(now) or before.escalators != now.escalators:
+            return False
+        if before.lifts != now.lifts:
             return False
         return all(
             (a.name, a.height, a.offset) == (b.name, b.height, b.offset) and a.region.equals(b.region)
@@ -70,11 +77,66 @@ class CrowdFloors:
         return out
 
     def back(self, points: FloatArray) -> FloatArray:
-        """Return by how much those who stand at points of the plane (N, 2) are moved into the place [m]; (N, 3)."""
+        """Return by how much those who stand at points of the plane (N, 2) are moved into the place [m]; (N, 3).
+
+        They are moved up by the height of a level floor. What `ground` tells comes on top of it.
+        """
         numbers = self.numbers(points)
         out: FloatArray = -self._offsets[numbers]
         out[:, 2] = self._heights[numbers]
         return out
+
+    def ground(self, floors: IntArray, points: FloatArray, time: float) -> FloatArray:
+        """Return the heights of slopes, of terrain and of lifts at a time [s] under points of the plane [m]; (N,).
+
+        Args:
+            floors: floors on which the points are; (N,).
+            points: x, y [m]; (N, 2).
+            time: time [s].
+        """
+        world, out = self.floors.world, np.zeros(len(points))
+        for number in np.unique(floors).tolist():
+            floor, rows = self.floors.floors[number], floors == number
+            relief = world.terrain if floor.ground else floor.relief
+            if floor.lift is not None:
+                out[rows] = world.lifts[floor.lift].height(time)
+            elif relief is not None:
+                out[rows] = relief.height(points[rows, :2] - np.array(floor.offset))
+        return out
+
+    def in_place(self, points: FloatArray, time: float) -> FloatArray:
+        """Return points of the plane (N, 2) on the ground of the place at a time [s]: x, y, z [m]; (N, 3)."""
+        out: FloatArray = np.column_stack([points, self.ground(self.numbers(points), points, time)]) + self.back(points)
+        return out
+
+    def moves(self, steps: FloatArray, roots: FloatArray, time: float, plane: World) -> FloatArray:
+        """Return by how much characters are moved from the plane into the place [m]; (N, 3).
+
+        Somebody on a flight may be over the ground of another floor in the plane. So the floor is that of the step.
+
+        Args:
+            steps: where the steps that they are in began, in the plane: x, y [m]; (N, 2).
+            roots: where their roots are in the plane, over its ground [m]; (N, 3).
+            time: time [s].
+            plane: the plane as a world.
+        """
+        out = self.back(steps)
+        out[:, 2] += self.ground(self.numbers(steps), roots, time) - plane.ground(roots[:, :2])
+        return out
+
+    def grounds(self, times: FloatArray, points: FloatArray, rises: Sequence[float]) -> list[StepGround]:
+        """Return what is under steps that begin at points of the plane.
+
+        Args:
+            times: when they begin [s]; (N,).
+            points: x, y [m]; (N, 2).
+            rises: how far up their clips lead [m].
+        """
+        floors = [self.floors.floors[number] for number in self.numbers(points).tolist()]
+        return [
+            StepGround(time, floor.relief, floor.height, rise)
+            for time, floor, rise in zip(times.tolist(), floors, rises, strict=True)
+        ]
 
     def spot(self, x: float, y: float, name: str | None) -> tuple[float, float, float]:
         """Return a point of the place with the height of a floor, or of the lowest one if that has no ground there."""
@@ -122,26 +184,13 @@ class CrowdFloors:
 
 
 def crowd_floors(world: World, dynamics: str) -> CrowdFloors | None:
-    """Return the floors of a place for a crowd; None for a place with one floor, and for dynamics that know one.
-
-    Raises:
-        LiveError: if there is a ramp or a walkable mesh.
-    """
-    mesh = next((obstacle.name or "a mesh" for obstacle in world.obstacles if obstacle.kind == WALKABLE), None)
-    if mesh is not None:
-        raise LiveError(
-            f"'{mesh}' is walkable, which live crowds do not know yet; plan this scene, or leave walkable out"
-        )
-    if dynamics != "clips" or not has_levels(world):
-        return None
-    ramp = next((obstacle.name or "a ramp" for obstacle in world.obstacles if obstacle.kind == "ramp"), None)
-    if ramp is not None:
-        raise LiveError(f"'{ramp}' is a ramp; live crowds climb stairs alone, so plan this scene, or take ramps out")
-    return CrowdFloors(world)
+    """Return the floors of a place for a crowd; None for a place with one floor, and for dynamics that know one."""
+    return CrowdFloors(world) if dynamics == "clips" and has_levels(world) else None
 
 
-def _stairs(world: World) -> list[Shape]:
-    return [obstacle.shape for obstacle in world.obstacles if isinstance(obstacle.shape, Stairs)]
+def _climbed(world: World) -> list[Shape]:
+    """Return what people climb or walk up."""
+    return [o.shape for o in world.obstacles if isinstance(o.shape, Stairs | Ramp) or o.kind == WALKABLE]
 
 
 def with_heights(table: FloatArray, width: int) -> tuple[FloatArray, FloatArray | None]:

@@ -39,6 +39,8 @@ _PLAN, _FIELD = 40, 60
 _AROUND, _MOST = 10.0, 28
 """Distance from the line to a goal within which characters are in the way [m], and largest number of them; the nearest
 count."""
+_BESIDE = 1.0
+"""Distance from ground that is in the plane twice at which characters count on both [m]."""
 _MOST_NODES = 1 << 20
 """Largest number of nodes that a saved search may ask memory for."""
 _NO_INTERVALS = ArrayHandle(no_intervals())
@@ -134,7 +136,7 @@ class SlicedSearch:
         # a search remembers all slots from 0 on, but times of movers cannot be shifted
         longest = max(float(library.body.durations.max()) for library in self._library.crowd)
         since = 0.0 if self._movers is not None else now - longest
-        traffic, owners = self._traffic()
+        traffic, owners = self._traffic(crowd)
         try:
             for owner, who in zip(owners, _others(crowd, me, wanted.start, goal), strict=False):
                 self._add(traffic, owner, crowd, who, now, since)
@@ -211,11 +213,11 @@ class SlicedSearch:
         if self._movers is not None:
             self._movers.look_ahead(now)
 
-    def _traffic(self) -> tuple[Traffic, list[int]]:
+    def _traffic(self, crowd: CrowdArrays) -> tuple[Traffic, list[int]]:
         """Return the traffic of movers, and numbers in it for other characters."""
         if self._movers is not None:
             return self._movers.traffic, self._movers.owners
-        traffic = Traffic(self._fields.kinds)
+        traffic = Traffic(self._fields.kinds, mirrors=crowd.mirrors)
         return traffic, [traffic.enroll(str(k)) for k in range(_MOST)]
 
     def _add(self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float) -> None:
@@ -243,9 +245,12 @@ class SlicedSearch:
 def _others(crowd: CrowdArrays, me: int, pose: Pose, goal: tuple[float, float]) -> list[int]:
     """Return the characters around the line from a pose to a goal, the nearest first."""
     places, now_at = np.arange(len(crowd.until)), crowd.counts[:, playing.FIRST]
-    away = np.minimum(
-        _from_line(crowd.steps[:, -1, :2], pose, goal), _from_line(crowd.steps[places, now_at, :2], pose, goal)
-    )
+    away = np.full(len(places), np.inf)
+    for points in (crowd.steps[:, -1, :2], crowd.steps[places, now_at, :2]):
+        away = np.minimum(away, _from_line(points, pose, goal))
+        for x0, y0, x1, y1, dx, dy in crowd.mirrors.tolist():  # who is there is here too
+            there = ((points > (x0 - _BESIDE, y0 - _BESIDE)) & (points < (x1 + _BESIDE, y1 + _BESIDE))).all(axis=1)
+            away[there] = np.minimum(away[there], _from_line(points[there] + (dx, dy), pose, goal))
     away[(places == me) | (crowd.counts[:, playing.STATUS] == playing.EMPTY)] = np.inf
     nearest = np.argsort(away, kind="stable")[:_MOST]
     out: list[int] = nearest[away[nearest] < _AROUND].tolist()

@@ -97,6 +97,8 @@ class CrowdArrays(NamedTuple):
     """See `_playing_kernels.GOAL_X` and the others; (C, 6)."""
     until: FloatArray
     """End of the step that is played [s], infinity for an empty place; (C,)."""
+    mirrors: FloatArray
+    """Ground that is in the plane twice: xmin, ymin, xmax, ymax, and how far the other lies from it [m]; (M, 6)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -159,10 +161,33 @@ def near(reach: FloatArray, entry: int, x: float, y: float, r: float, begin: flo
 
 
 @kernel(borrows=True, inner=True)
+def on_mirror(crowd: CrowdArrays, k: int, x: float, y: float, r: float) -> bool:
+    """Return whether a disc is on ground that is in the plane twice, by its number."""
+    mirrors = crowd.mirrors
+    return bool(x + r >= mirrors[k, 0] and y + r >= mirrors[k, 1] and x - r <= mirrors[k, 2] and y - r <= mirrors[k, 3])
+
+
+@kernel(borrows=True, inner=True)
 def move_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
-    """Return the entry of another character that an action meets, which begins at a pose and time, or -1."""
+    """Return the entry of another character that an action meets, which begins at a pose and time, or -1.
+
+    On ground that is in the plane twice, it may meet somebody on either.
+    """
+    entry, mirrors, around = move_hit_here(body, crowd, me, x, y, c, s, t, a), crowd.mirrors, body.around
+    px, py = x + c * around[a, 0] - s * around[a, 1], y + s * around[a, 0] + c * around[a, 1]
+    for k in range(len(mirrors)):
+        if entry < 0 and on_mirror(crowd, k, px, py, around[a, 2]):
+            entry = move_hit_here(body, crowd, me, x + mirrors[k, 4], y + mirrors[k, 5], c, s, t, a)
+    return entry
+
+
+@kernel(borrows=True, inner=True)
+def move_hit_here(
+    body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> int:
+    """Return the entry of another character that an action meets at its place in the plane, or -1."""
     around, reach, links, heads, rows = body.around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py, end = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
@@ -186,8 +211,22 @@ def rest_hit(
     """Return the entry of another character that meets a character which rests by an action from a time on, or -1.
 
     A character that goes somewhere to rest (unlike -1, which is put there) keeps `BodyArrays.apart` from others at
-    rest. If it is nearer, the result is its own number.
+    rest. If it is nearer, the result is its own number. On ground that is in the plane twice, it may meet somebody on
+    either.
     """
+    entry, mirrors, around = rest_hit_here(body, crowd, me, x, y, c, s, t, a), crowd.mirrors, body.still_around
+    px, py = x + c * around[a, 0] - s * around[a, 1], y + s * around[a, 0] + c * around[a, 1]
+    for k in range(len(mirrors)):
+        if entry < 0 and on_mirror(crowd, k, px, py, around[a, 2]):
+            entry = rest_hit_here(body, crowd, me, x + mirrors[k, 4], y + mirrors[k, 5], c, s, t, a)
+    return entry
+
+
+@kernel(borrows=True, inner=True)
+def rest_hit_here(
+    body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> int:
+    """Return what `rest_hit` does for the place in the plane alone."""
     around, reach, links, heads, rows = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py = x + c * u - s * v, y + s * u + c * v

@@ -252,7 +252,8 @@ def look(
             want, down = _AT * state[me, AIM], state[me, AIM_DOWN]
         _spring(state, me, YAW, min(max(want, -_FARTHEST), _FARTHEST), _HEAD_SPRING, dt, head_fall)
         _spring(state, me, PITCH, down, _HEAD_SPRING, dt, head_fall)
-        _spring(state, me, TRUNK, _FOLLOWS * state[me, YAW], _TRUNK_SPRING, dt, trunk_fall)
+        # whoever climbs holds on: with the trunk, hands would leave their holds
+        _spring(state, me, TRUNK, 0.0 if passes else _FOLLOWS * state[me, YAW], _TRUNK_SPRING, dt, trunk_fall)
         state[me, STILL] = min(state[me, STILL] + step, 1.0) if stands else max(state[me, STILL] - 2.0 * step, 0.0)
         holds = stands and now < state[me, WAY_UNTIL]
         if stands and state[me, WEIGHT] == 0.0 and not holds:

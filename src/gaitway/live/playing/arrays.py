@@ -262,12 +262,13 @@ def no_live(prepared: PreparedLibrary) -> LiveArrays:
     )  # fmt: skip
 
 
-def no_crowd(extent: FloatArray) -> CrowdArrays:
-    """Return a crowd without characters and without places for them; see `CrowdArrays.extent`."""
+def no_crowd(extent: FloatArray, mirrors: FloatArray | None = None) -> CrowdArrays:
+    """Return a crowd without characters and without places for them; see `CrowdArrays.extent` and `mirrors`."""
     return CrowdArrays(
         steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
         links=np.zeros((0, 3), np.int32), heads=np.zeros(1, np.int32), extent=extent,
         counts=np.zeros((0, 14), np.int64), numbers=np.zeros((0, 6)), until=np.zeros(0),
+        mirrors=np.zeros((0, 6)) if mirrors is None else mirrors,
     )  # fmt: skip
 
 
@@ -281,6 +282,7 @@ def roomier(crowd: CrowdArrays, places: int) -> CrowdArrays:
         reach=longer(crowd.reach, places * rows), links=longer(crowd.links, places * rows, -1),
         heads=np.full(chains, -1, np.int32), extent=crowd.extent, counts=longer(crowd.counts, places),
         numbers=longer(crowd.numbers, places), until=longer(crowd.until, places, np.inf),
+        mirrors=crowd.mirrors,
     )  # fmt: skip
 
 

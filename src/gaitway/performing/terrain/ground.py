@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
@@ -25,6 +26,8 @@ _OFF = 0.002
 """Largest distance from the ground of points that need no correction [m]."""
 _OVER = 0.04
 """Distance by which a foot may stand over the edge of a tread [m]."""
+_SUNK = 0.004
+"""Depth between frames to which feet may sink into sloping ground [m]."""
 _ABOARD = 0.3
 """Largest height over the platform of a lift, or the treads of an escalator, of a point of somebody who rides [m]."""
 
@@ -67,7 +70,34 @@ def _layer(take: Take, character: int, world: World, spans: Sequence[GroundSpan]
         own = _frames(clip, a, b) if len(cuts) > 2 else clip
         changed = put(own, Underfoot(world, spans, times[a:b]))
         roots[a:b], turns[a:b] = changed.root_positions, changed.rotations
-    return layer_between(take, character, clip, replace(clip, root_positions=roots, rotations=turns), LAYER)
+    after = replace(clip, root_positions=roots, rotations=turns)
+    layer = layer_between(take, character, clip, after, LAYER)
+    sunk = _sunk_between(take, character, layer, Underfoot(world, spans, times))
+    if sunk.max(initial=0.0) <= _SUNK:
+        return layer
+    # the frames on either side of it rise, and those around them a little, so that nothing jerks
+    lack = np.maximum(sunk - _SUNK, 0.0)
+    most = scipy.ndimage.maximum_filter1d(np.maximum(np.append(lack, 0.0), np.append(0.0, lack)), 3)
+    roots[:, 2] += scipy.ndimage.gaussian_filter1d(most, 1.0, mode="nearest")
+    return layer_between(take, character, clip, replace(after, root_positions=roots), LAYER)
+
+
+def _sunk_between(take: Take, character: int, layer: Layer, under: Underfoot) -> FloatArray:
+    """Return how deep feet are in sloping ground in the middle between frames [m]; (F - 1,), 0 on level ground.
+
+    Joints are interpolated between frames, and with them feet are not where those of the frames lead: where knees are
+    bent much more than on a level floor, a foot that leaves the ground sinks into it first.
+    """
+    clip = replace(take, layers=(*take.layers, layer)).clip(character, 2.0 * take.fps)
+    names = [point.name.rpartition("_")[2] for point in clip.skeleton.contact_points]
+    points = clip.contact_positions()[:, np.array([name in ("ball", "toe") for name in names], dtype=bool)]
+    frames = len(under.sloping)
+    middle, deep = points[1 : 2 * frames - 2 : 2], np.zeros((2, frames - 1))
+    for side, rows in enumerate((slice(0, frames - 1), slice(1, frames))):
+        own = under.of_frames(rows)
+        gap = middle[..., 2] - own.ground(middle[..., :2])
+        deep[side] = np.where(own.sloping, np.maximum(-gap.min(axis=1, initial=0.0), 0.0), 0.0)
+    return np.asarray(deep.min(axis=0))
 
 
 def _rides(clip: Clip, world: World, times: FloatArray) -> BoolArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
@@ -67,6 +67,18 @@ class Underfoot:
         for number in np.unique(self._span).tolist():
             rows = self._span == number
             out[rows] = self._height(number, points[rows])
+        return out
+
+    @property
+    def sloping(self) -> BoolArray:
+        """Whether what is under each frame is not level; (F,)."""
+        slopes = [self.world.terrain is not None if span.relief is None else True for span in self._spans]
+        return np.array(slopes)[self._span]
+
+    def of_frames(self, rows: slice) -> Underfoot:
+        """Return the ground under some of the frames."""
+        out = Underfoot(self.world, self._spans)
+        out._span = self._span[rows]
         return out
 
     def during(self, start: int, stop: int) -> Underfoot:

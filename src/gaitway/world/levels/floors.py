@@ -38,6 +38,8 @@ _SAME_HEIGHT = 0.01
 """Greatest difference in height of tops that are one floor [m]."""
 _TOUCH = 0.02
 """Greatest gap between tops that are one floor [m]."""
+EDGE = "edge of "
+"""Beginning of the names of walls around floors other than the ground in the plane."""
 _FRAME = 0.6
 """Width of the wall around a floor in the plane [m]."""
 _APART = 4.0
@@ -208,7 +210,7 @@ class Floors:
             if shape is not None:
                 kind = WALL if obstacle.standable else obstacle.kind
                 out.append(replace(obstacle, shape=shape.placed((*floor.offset, 0.0)), kind=kind))
-        edge = "bounds" if floor.ground else f"edge of {floor.name}"
+        edge = "bounds" if floor.ground else f"{EDGE}{floor.name}"
         walls = _frame(floor.region, *extremes(floor))
         out += [Obstacle(shape.placed((*floor.offset, 0.0)), WALL, edge) for shape in walls]
         return out + self._shafts(floor)
