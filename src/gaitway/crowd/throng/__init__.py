@@ -1,1 +1,0 @@
-"""Whole bodies of a throng, moment by moment: they follow the dynamics, and are kept apart limb by limb."""
