@@ -38,7 +38,7 @@ DUCKS = {
         "jog", depth=0.72, cycles=2, low_speed=2.5, quickness=1.12, keys=(0.1, 0.45, 0.55, 0.9), longer_stance=0.08
     ),
     "crouch": Duck("walk"),
-    "stoop": Duck("walk", depth=0.24, cycles=2, low_speed=1.3, keys=(0.2, 0.47, 0.49, 0.78)),
+    "stoop": Duck("walk", depth=0.3, cycles=2, low_speed=1.3, keys=(0.16, 0.39, 0.58, 0.83)),
 }
 CRAWL_CLEARANCE = 0.8
 """Crawling passes under a slab this high [m]; "crawl_under" as a whole under one 0.5 m deep."""
