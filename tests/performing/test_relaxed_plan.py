@@ -17,7 +17,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, _places, relaxed, unrelaxed
+from gaitway.performing.relaxing.carried_steps import HeldTraffic
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, _places, _Stretch, relaxed, unrelaxed
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
@@ -298,3 +299,14 @@ def test_the_first_place_to_end_is_straight_on() -> None:
     assert inside[0] == pytest.approx([3.0, 0.0])
     beside = _places(path, 10, np.array([3.0, 1.0]), 0.5)
     assert beside[0] == pytest.approx([3.0, 0.6])
+
+
+def test_a_path_that_jumps_where_steps_meet_is_not_taken(libraries: Mapping[LibraryRef, Library]) -> None:
+    prepared, traffic, plan = prepare(place(), libraries)
+    stretch = _Stretch(prepared, HeldTraffic(traffic), Footworks(prepared.library), plan.steps, False, plan.end_time)
+    before = stretch.path
+    jumping = np.array(before)
+    jumping[int(stretch.knots[2]) + 1 : -1, 1] += 0.016
+    assert stretch._keep(0, stretch.steps, jumping) is not None
+    assert stretch.path is before
+    assert stretch._keep(0, stretch.steps, np.array(before)) is None

@@ -61,6 +61,8 @@ _FARTHEST = 0.4
 """Least distance that a step goes which may be stretched [m]."""
 _STRAIN = 2.0
 """Largest strain (`Bend.strain`); the steps become more usual, not less, so that it may be more than at arrivals."""
+_SUDDEN = 9.0
+"""Acceleration above which a root jumps [m/s2], unless the steps do so as they are; walking roots reach 7."""
 _BENT, _PASSED = float(np.radians(15.0)), float(np.radians(4.0))
 """How much more or less than its clips a step is to turn, and by how much more it may [rad]."""
 _ROUNDS, _FAR = 10, 0.4
@@ -574,6 +576,8 @@ class _Stretch:
         """
         before, after = self._state(), first + (len(steps) if replaced is None else replaced)
         old, a, b = self.path, int(self.knots[first]), int(self.knots[after])
+        if _acceleration(part, self.works[0].fps) > max(_SUDDEN, _acceleration(old[a : b + 1], self.works[0].fps)):
+            return first + len(steps) // 2  # where steps of other clips meet, their sway need not
         everything = [*self.steps[:first], *steps, *self.steps[after:]]
         if everything != self.steps:
             poses = _chained(self.start, self._works(everything))
@@ -717,6 +721,13 @@ def _places(path: FloatArray, frame: int, goal: FloatArray, tolerance: float) ->
     off = around - here
     turned = np.abs(planar.wrap_angle(np.arctan2(off[:, 1], off[:, 0]) - np.arctan2(ahead[1], ahead[0])))
     return places + [around[k] for k in np.argsort(turned.round(6), kind="stable").tolist()]
+
+
+def _acceleration(path: FloatArray, fps: float) -> float:
+    """Return the greatest acceleration along a path (F, 3) [m/s2]."""
+    if len(path) < 3:
+        return 0.0
+    return float(np.hypot(*np.diff(path[:, :2], 2, axis=0).T).max()) * fps * fps
 
 
 def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
