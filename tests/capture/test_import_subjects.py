@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from gaitway.audit import audit_take
+from gaitway.audit.natural import NaturalReport, natural_report
 from gaitway.capture.importing import Imported, ImportOptions, import_library
 from gaitway.capture.takes import PrepareOptions
 from gaitway.core.errors import LibraryError
@@ -26,19 +27,22 @@ def imported(*subjects: str) -> Imported:
     return import_library(MOCAP / "bvh", name="+".join(subjects), options=options)
 
 
-def planned_well(library: Imported, scene_name: str, pops: Collection[str] = ()) -> None:
+def planned_well(library: Imported, scene_name: str, pops: Collection[str] = ()) -> NaturalReport:
     scene = load_scene(scene_name)
     planned = plan_scene(scene, libraries={c.library: library.library for c in scene.characters})
     assert not planned.failed
     report = audit_take(planned.take, scene.world)
     found = [v for v in report.violations if not (v.row == "continuity" and v.clip in pops)]
     assert not found, [row.cells() for row in report.rows if not row.ok]
+    return natural_report(planned.take, scene.world)
 
 
 @pytest.mark.parametrize("subject", ["16", "69", "35"])
 def test_a_subject_crosses_a_square(subject: str) -> None:
     assert planning_problems(imported(subject).library) == []
-    planned_well(imported(subject), "market_square")
+    natural = planned_well(imported(subject), "market_square")
+    # a state for either foot is no gait of its own: who thinks so jogs and stops to spare steps, 5.6 times each
+    assert natural["jogging"].value < 0.02 and natural["short_stops"].value < 0.5
 
 
 def test_a_runner_jumps_and_ducks_along_the_course() -> None:

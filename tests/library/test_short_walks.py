@@ -7,6 +7,7 @@ import pytest
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
+from gaitway.library import short_walks
 from gaitway.library.short_walks import BEHAVIOR, LENGTHS, shortened, with_short_walks
 from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.motion.editing import joined
@@ -55,3 +56,25 @@ def test_bodies_without_legs_of_people_keep_their_library():
 
 def test_a_library_gets_them_once(library):
     assert with_short_walks(library) is library
+
+
+def test_a_walk_that_legs_cannot_take_is_left_out(library, monkeypatch):
+    """Legs of captures are quite straight: a knee of a short walk may have to turn farther than knees do."""
+    beyond = {f"{BEHAVIOR}_50": 6.3, f"{BEHAVIOR}_70": 0.4}
+    real, made = short_walks.shortened, {}
+    whole = joined(library.clips["start_walk"], library.clips["stop_walk"]).planar_path()[-1, 0]
+
+    def named(clip, share):
+        made[id(one := real(clip, share))] = f"{BEHAVIOR}_{round(100 * share * whole)}"
+        return one
+
+    monkeypatch.setattr(short_walks, "shortened", named)
+    monkeypatch.setattr(short_walks, "violations", lambda clip: np.array([[beyond.get(made.get(id(clip), ""), 0.0)]]))
+    names = {b.name for b in with_short_walks(load_cast("person")).graph.behaviors if b.name.startswith(BEHAVIOR)}
+    assert names == {f"{BEHAVIOR}_{n}" for n in (70, 90, 115, 145)}
+
+
+def test_planted_points_are_on_the_ground(library):
+    for length in LENGTHS:
+        clip = library.clips[f"{BEHAVIOR}_{round(100 * length)}"]
+        assert clip.contact_positions()[clip.contacts][:, 2].max() < 0.01

@@ -12,7 +12,7 @@ from gaitway.core import planar
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, feet_stay, relaxed, unrelaxed
+from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
 from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.plan import Plan, SearchResult, Status
 from gaitway.space.planner import Effort, Planner, PlanRequest
@@ -186,7 +186,7 @@ class MemberPlanner:
     ) -> RelaxedPlan:
         """Draw a plan straight if its character may; the character must not be in the traffic."""
         prepared, goal = member.prepared, None if tolerance is None else member.character.goal
-        if not (member.character.plan.relax and feet_stay(prepared)):
+        if not member.character.plan.relax:
             return unrelaxed(prepared, plan)
         footworks = prepared.part("footworks", lambda: Footworks(prepared.library))
         return relaxed(

@@ -19,6 +19,7 @@ from gaitway.motion.contacts import STILL, detect_contacts, stances
 from gaitway.motion.editing import joined, place, resample
 from gaitway.motion.footplants import FootPlan, bridge
 from gaitway.motion.footskate import clean_footskate, reach_feet
+from gaitway.motion.limits import violations
 
 LENGTHS = (0.5, 0.7, 0.9, 1.15, 1.45)
 """Lengths of short walks [m]."""
@@ -28,7 +29,12 @@ _QUICKER = 0.33
 """Power of the share of the length that is the share of the time."""
 _SLOWEST, _FASTEST = 0.4, 2.2
 """Least and greatest mean speed of a start and a stop that count as walking [m/s]."""
-_STRAIGHT = 0.15
+_BEYOND = 0.5
+"""Most that a joint may be beyond its limit, unless it is in the whole walk [degrees]. The audit allows 2, but walks are
+bent a little where they end."""
+_ABOVE = 0.008
+"""Most that a planted point is above the ground of its stance [m]; the audit allows 1 cm."""
+_TURN, _ASIDE = 0.22, 0.15
 """Greatest turn of a start and a stop together [rad], and greatest share of their length that they go sideways."""
 
 
@@ -42,9 +48,11 @@ def with_short_walks(library: Library) -> Library:
     made = {
         f"{BEHAVIOR}_{round(100 * wish)}": shortened(clip, wish / length) for wish in LENGTHS if wish < 0.9 * length
     }
-    if not made:
+    beyond = max(_BEYOND, float(violations(clip).max(initial=0.0)))
+    # legs of captures are quite straight: not each of them can take steps of any length
+    clips = {name: replace(one, name=name) for name, one in made.items() if violations(one).max(initial=0.0) <= beyond}
+    if not clips:
         return library
-    clips = {name: replace(one, name=name) for name, one in made.items()}
     behaviors = [Behavior(name, (name,), state, state) for name in clips]
     graph = BehaviorGraph((*library.graph.behaviors, *behaviors), library.graph.forbidden)
     return replace(library, clips={**library.clips, **clips}, graph=graph)
@@ -99,9 +107,10 @@ def _truly_planted(clip: Clip) -> Clip:
     for column in range(contacts.shape[1]):
         for start, stop in stances(contacts[:, column].copy()):
             first, last = start, stop - 1
-            while first < last and moved[first, column] > 0.9 * STILL:
+            above = points[:, column, 2] > points[start:stop, column, 2].min() + _ABOVE
+            while first < last and (moved[first, column] > 0.9 * STILL or above[first]):
                 first += 1
-            while last > first and moved[last - 1, column] > 0.9 * STILL:
+            while last > first and (moved[last - 1, column] > 0.9 * STILL or above[last]):
                 last -= 1
             contacts[start:first, column] = contacts[last + 1 : stop, column] = False
     return replace(clip, contacts=contacts)
@@ -119,7 +128,7 @@ def _on_feet(clip: Clip) -> bool:
 
 
 def _start_and_stop(library: Library) -> tuple[str, Clip] | None:
-    """Return a state to stand in, and the shortest walk from there and back to it; None if there is none."""
+    """Return a state to stand in, and the shortest, straightest walk from there back to it; None if there is none."""
     roles = library.skeleton.roles
     if not all(f"{side}_{part}" in roles for side in ("left", "right") for part in ("hip", "knee", "ankle")):
         return None
@@ -131,9 +140,9 @@ def _start_and_stop(library: Library) -> tuple[str, Clip] | None:
             if plain and first.start in stands and first.start == last.end and first.end == last.start:
                 clip = joined(library.clips[first.clips[0]], library.clips[last.clips[0]])
                 x, y, turn = planar.relative(clip.planar_path()[0], clip.planar_path()[-1]).tolist()
-                steady = abs(turn) < _STRAIGHT and abs(y) < _STRAIGHT * x and _on_feet(clip)
+                steady = abs(turn) < _TURN and abs(y) < _ASIDE * x and _on_feet(clip)
                 if steady and _SLOWEST * clip.duration < x < _FASTEST * clip.duration:
-                    found.append((round(x, 4), first.start, clip))
+                    found.append((round(x * (1.0 + abs(turn)), 4), first.start, clip))
     if not found:
         return None
     _, state, clip = min(found, key=lambda one: one[:2])

@@ -14,6 +14,7 @@ import numpy as np
 from gaitway.core import planar
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
+from gaitway.library.gaits import gaits
 
 SPEEDS = {"slow": 1.0, "normal": 1.4, "hurry": 1.7, "fast": 2.8}
 """Speeds of the words that a scene may use [m/s]; a library comes as near to them as it can. Who hurries walks."""
@@ -61,12 +62,12 @@ def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[
         speed: preferred speed: a word of `SPEEDS`, or metres per second.
         share: the speed of the character over what the word says.
     """
-    gaits = _forward_gaits(library)
+    speeds = _forward_speeds(library)
     said = SPEEDS[speed] if isinstance(speed, str) else float(speed)
     asked = said * share
-    if not gaits:
+    if not speeds:
         return speed, 1.0
-    gait = min(gaits, key=lambda own: abs(math.log(own / said)))  # whoever hurries more than others still walks
+    gait = min(speeds, key=lambda own: abs(math.log(own / said)))  # whoever hurries more than others still walks
     pace = share if speed == "normal" else asked / gait
     low, high = _NEAR_GAIT
     if not (low <= asked / gait <= high or speed in ("normal", "hurry")):
@@ -77,12 +78,13 @@ def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[
     return (speed if isinstance(speed, str) else gait), pace
 
 
-def _forward_gaits(library: Library) -> list[float]:
-    """Return the speeds of the gaits that go straight ahead, one for each state that has one [m/s]."""
+def _forward_speeds(library: Library) -> list[float]:
+    """Return the speeds of the gaits that go straight ahead, one for each that does [m/s]."""
     found: dict[str, float] = {}
+    own = gaits(library)
     for behavior in library.graph.behaviors:
-        if _is_gait(behavior) and (speed := _speed(library, behavior)) > _SLOWEST and _ahead(library, behavior):
-            found[behavior.start] = max(speed, found.get(behavior.start, 0.0))
+        if _goes_on(own, behavior) and (speed := _speed(library, behavior)) > _SLOWEST and _ahead(library, behavior):
+            found[own[behavior.start]] = max(speed, found.get(own[behavior.start], 0.0))
     return list(found.values())
 
 
@@ -103,15 +105,16 @@ def planning_table(library: Library, speed: str | float, factors: Mapping[str, f
     weights = speed_weights(library, speed)
     for name, factor in (factors or {}).items():
         weights[name] = weights.get(name, 1.0) * factor
-    dear = hurries(library, speed)
-    extras = {b.name: _extra(library, b) + _HURRY * (b.name in dear) for b in library.graph.behaviors}
+    dear, own = hurries(library, speed), gaits(library)
+    extras = {b.name: _extra(library, own, b) + _HURRY * (b.name in dear) for b in library.graph.behaviors}
     return action_table(library, weights=weights, extras=extras)
 
 
-def _extra(library: Library, behavior: Behavior) -> float:
-    """Return what a behaviour costs besides its length and its speed [m]."""
+def _extra(library: Library, own: Mapping[str, str], behavior: Behavior) -> float:
+    """Return what a behaviour costs besides its length and its speed [m], given the gaits of the states."""
     ways = _TURN * _turn(library, behavior) + _ASIDE * _aside(library, behavior)
-    return ways + _CHANGE * (behavior.start != behavior.end) + _SHUFFLE * _shuffles(library, behavior)
+    changes = own[behavior.start] != own[behavior.end]
+    return ways + _CHANGE * changes + _SHUFFLE * _shuffles(library, own, behavior)
 
 
 def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
@@ -121,38 +124,47 @@ def speed_weights(library: Library, speed: str | float) -> dict[str, float]:
     first steps of a jog are slow, but who takes them does not walk. Faster behaviours cost more. So do slower gaits,
     but not slower turns, starts or special behaviours.
     """
-    means, gaits, paces = _gaits(library)
-    preferred = _preferred(means, gaits, speed)
+    own, means = gaits(library), _means(library)
+    going = _going(library, own, means)
+    preferred, paces = _preferred(means, going, speed), _paces(going, means)
     weights = {}
     for behavior in library.graph.behaviors:
-        ends, share = {behavior.start, behavior.end}, _FASTER
+        ends, share = {own[behavior.start], own[behavior.end]}, _FASTER
         mean = means[behavior.name]
         if behavior.obstacle is None and len(ends) == 2:
-            if ends <= paces.keys() and _needed(library, ends, paces):
+            if ends <= paces.keys() and _needed(library, own, ends, paces):
                 share = _SLOWER
             else:
-                mean = max(mean, *(paces.get(state, 0.0) for state in ends))
+                mean = max(mean, *(paces.get(gait, 0.0) for gait in ends))
         ratio = math.log(max(mean, 1e-9) / preferred)
-        slow = _SLOWER * -ratio if behavior.name in gaits else 0.0
+        slow = _SLOWER * -ratio if behavior.name in going else 0.0
         weights[behavior.name] = 1.0 + (share * ratio if ratio > 0.0 else slow)
     return weights
 
 
-def _gaits(library: Library) -> tuple[dict[str, float], list[str], dict[str, float]]:
-    """Return the speed of every behaviour, the names of those that are gaits, and the speeds of their states [m/s]."""
-    means = {b.name: _speed(library, b) for b in library.graph.behaviors}
-    gaits = {b.name: b.start for b in library.graph.behaviors if _is_gait(b) and means[b.name] > _SLOWEST}
-    paces = {
-        state: float(np.median([means[name] for name, of in gaits.items() if of == state]))
-        for state in set(gaits.values())
+def _means(library: Library) -> dict[str, float]:
+    """Return the speed of every behaviour [m/s]."""
+    return {b.name: _speed(library, b) for b in library.graph.behaviors}
+
+
+def _going(library: Library, own: Mapping[str, str], means: Mapping[str, float]) -> dict[str, str]:
+    """Return the gait of every behaviour that goes somewhere in one, given the gaits of states; by name."""
+    going = (b for b in library.graph.behaviors if _goes_on(own, b) and means[b.name] > _SLOWEST)
+    return {b.name: own[b.start] for b in going}
+
+
+def _paces(going: Mapping[str, str], means: Mapping[str, float]) -> dict[str, float]:
+    """Return the speed of every gait [m/s]."""
+    return {
+        gait: float(np.median([means[name] for name, of in going.items() if of == gait]))
+        for gait in set(going.values())
     }
-    return means, list(gaits), paces
 
 
-def _preferred(means: Mapping[str, float], gaits: Collection[str], speed: str | float) -> float:
+def _preferred(means: Mapping[str, float], going: Collection[str], speed: str | float) -> float:
     """Return the preferred speed, as near as the gaits of a library come to it [m/s]."""
     preferred = SPEEDS[speed] if isinstance(speed, str) else float(speed)
-    speeds = [means[name] for name in gaits] or [preferred]
+    speeds = [means[name] for name in going] or [preferred]
     return min(max(preferred, min(speeds)), max(speeds))
 
 
@@ -163,28 +175,30 @@ def hurries(library: Library, speed: str | float) -> set[str]:
         library: the library.
         speed: preferred speed: a word of `SPEEDS`, or metres per second.
     """
-    means, gaits, paces = _gaits(library)
-    preferred = _preferred(means, gaits, speed)
-    hurried = {state for state, pace in paces.items() if pace > _NEAR_GAIT[1] * preferred}
-    changes = (b for b in library.graph.behaviors if b.start not in hurried and b.obstacle is None)
-    return {b.name for b in changes if b.end in hurried}
+    own, means = gaits(library), _means(library)
+    going = _going(library, own, means)
+    preferred = _preferred(means, going, speed)
+    hurried = {gait for gait, pace in _paces(going, means).items() if pace > _NEAR_GAIT[1] * preferred}
+    changes = (b for b in library.graph.behaviors if own[b.start] not in hurried and b.obstacle is None)
+    return {b.name for b in changes if own[b.end] in hurried}
 
 
-def _needed(library: Library, ends: set[str], paces: Mapping[str, float]) -> bool:
+def _needed(library: Library, own: Mapping[str, str], ends: set[str], paces: Mapping[str, float]) -> bool:
     """Return whether the faster of two gaits passes a kind of obstacle that the slower one does not.
 
     Who must jog to jump over any fence is not kept from it by what the change of gait itself costs.
     """
-    slower, faster = sorted(ends, key=lambda state: paces[state])
+    slower, faster = sorted(ends, key=lambda gait: paces[gait])
     kinds = {
-        state: {b.obstacle for b in library.graph.behaviors if b.start == state and b.obstacle is not None}
-        for state in ends
+        gait: {b.obstacle for b in library.graph.behaviors if own[b.start] == gait and b.obstacle is not None}
+        for gait in ends
     }
     return not kinds[faster] <= kinds[slower]
 
 
-def _is_gait(behavior: Behavior) -> bool:
-    return behavior.start == behavior.end and behavior.obstacle is None
+def _goes_on(own: Mapping[str, str], behavior: Behavior) -> bool:
+    """Return whether a behaviour ends in the gait that it begins in, given the gaits of states."""
+    return own[behavior.start] == own[behavior.end] and behavior.obstacle is None
 
 
 def _speed(library: Library, behavior: Behavior) -> float:
@@ -198,12 +212,12 @@ def _turn(library: Library, behavior: Behavior) -> float:
     return float(np.mean([abs(planar.wrap_angle(path[-1, 2] - path[0, 2])) for path in paths]))
 
 
-def _shuffles(library: Library, behavior: Behavior) -> bool:
+def _shuffles(library: Library, own: Mapping[str, str], behavior: Behavior) -> bool:
     """Return whether a behaviour is a slow step to where one stands again, or leads into or out of a creep."""
     if behavior.obstacle is not None:
         return False
     speed = _speed(library, behavior)
-    if behavior.start != behavior.end:
+    if not _goes_on(own, behavior):
         return speed < _CREEP
     moves = [planar.relative(path[0], path[-1]) for path in (library.clips[n].planar_path() for n in behavior.clips)]
     return speed < _CREEP and any(np.hypot(move[0], move[1]) > _STEP for move in moves)

@@ -18,10 +18,10 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.library.actions import stays
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import STILL, contact_slip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
+from gaitway.performing.relaxing.bent_well import bent_well, feet_stay
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
@@ -59,8 +59,9 @@ _ASIDE = 0.1
 """Least distance of a single step [m]; turns in place go less far."""
 _FARTHEST = 0.4
 """Least distance that a step goes which may be stretched [m]."""
-_STRAIN = 2.0
-"""Largest strain (`Bend.strain`); the steps become more usual, not less, so that it may be more than at arrivals."""
+_STRAINS = (2.0, 1.0)
+"""Largest strains (`Bend.strain`); the first that captured legs can follow is taken. Made ones always can. Steps
+become more usual, not less, so that it may be more than at arrivals."""
 _SUDDEN = 9.0
 """Acceleration above which a root jumps [m/s2], unless the steps do so as they are; walking roots reach 7."""
 _BENT, _PASSED = float(np.radians(15.0)), float(np.radians(4.0))
@@ -138,15 +139,19 @@ def relaxed(
     for planned_first, planned_end in _stretches(prepared, held, plan, swept, footworks):
         first, end = planned_first - gone, planned_end - gone
         keep = goes_on or end < len(steps)
-        stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time)
-        if first == 0:
-            stretch.begin()
-        stretch.walk_on()
-        stretch.relax()
-        if not keep and goal is not None:
-            stretch.end(np.array(goal), tolerance)
-        if stretch.changed:
+        for strain in _STRAINS:
+            stretch = _Stretch(prepared, held, footworks, steps[first:end], keep, plan.end_time, strain)
+            if first == 0:
+                stretch.begin()
+            stretch.walk_on()
+            stretch.relax()
+            if not keep and goal is not None:
+                stretch.end(np.array(goal), tolerance)
             made, runs_made = stretch.result(first, name)
+            well = feet_stay(prepared) or all(bent_well(run.sources, run.clips()) for run in runs_made)
+            if well:
+                break
+        if stretch.changed and well:
             if end == len(steps):
                 plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=stretch.end_time)
             steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
@@ -154,15 +159,6 @@ def relaxed(
             gone += end - first - len(made)
     parts = [part for part in swept if len(part.around)]
     return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
-
-
-def feet_stay(prepared: PreparedLibrary) -> bool:
-    """Return whether feet that are down stay exactly where they are in all clips of a library.
-
-    Captured feet slide a little. Bent, they would slide by more than the audit allows.
-    """
-    clips = prepared.library.clips.values()
-    return prepared.part("feet stay", lambda: all(contact_slip(clip) <= STILL for clip in clips))
 
 
 def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:
@@ -214,9 +210,9 @@ class _Stretch:
 
     def __init__(
         self, prepared: PreparedLibrary, traffic: HeldTraffic, footworks: Footworks, steps: Sequence[PlanStep],
-        keep: bool, end_time: float,
+        keep: bool, end_time: float, strain: float = _STRAINS[0],
     ) -> None:  # fmt: skip
-        self.prepared, self.traffic, self.footworks = prepared, traffic, footworks
+        self.prepared, self.traffic, self.footworks, self.strain = prepared, traffic, footworks, strain
         self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
         self._use(list(steps))
         self.path = self.work.path
@@ -586,7 +582,7 @@ class _Stretch:
         later[:, 2] += part[-1, 2] - old[b, 2]
         self.path = np.concatenate([old[:a], part, later])
         for low, high, bend in self._bends(first, first + len(steps), _BESIDE):
-            if bend is None or bend.strain > _STRAIN:
+            if bend is None or bend.strain > self.strain:
                 self._restore(before)
                 return (max(low, first) + min(high, first + len(steps))) // 2
         self.changed = True
