@@ -30,8 +30,8 @@ _QUICKER = 0.33
 _SLOWEST, _FASTEST = 0.4, 2.2
 """Least and greatest mean speed of a start and a stop that count as walking [m/s]."""
 _BEYOND = 0.5
-"""Most that a joint may be beyond its limit, unless it is in the whole walk [degrees]. The audit allows 2, but walks are
-bent a little where they end."""
+"""Most that a joint may be beyond its limit, unless it is in the whole walk [degrees]. The audit allows 2, but walks
+are bent a little where they end."""
 _ABOVE = 0.008
 """Most that a planted point is above the ground of its stance [m]; the audit allows 1 cm."""
 _TURN, _ASIDE = 0.22, 0.15
