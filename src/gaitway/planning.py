@@ -317,7 +317,7 @@ def _company(take: Take, companies: Sequence[Sequence[str]]) -> Mapping[str, flo
     """Return the share of the way of everybody who has companions that is within 2 m of them [%], by name."""
     if not companies:
         return {}
-    from gaitway.audit.natural.company import in_company  # few scenes need the audit's code
+    from gaitway.audit.natural.company import in_company  # noqa: PLC0415  (few scenes need the audit)
 
     return {name: share for name, (share, *_) in in_company(take, companies).items()}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gaitway.audit import audit_take, natural_report
 from gaitway.audit.natural.company import in_company
+from gaitway.cli.plans import together
 from gaitway.errands.arrivals import arrivals
 from gaitway.errands.companions import chosen_sides, company_speeds, places_beside, slots, waiting_for_others
 from gaitway.planning import plan_scene
@@ -159,6 +161,10 @@ def test_companions_go_together_and_the_take_and_the_report_say_so():
     assert audit_take(planned.take, planned.scene.world).ok
     row = natural_report(planned.take)["company"]
     assert row.ok and row.characters == 2 and row.value > 95.0
+    assert planned.company.keys() == {"g-01", "g-02"} and min(planned.company.values()) > 95.0
+    assert together(planned).endswith("% of their way")
+    apart = replace(planned, company={"g-01": 97.0, "g-02": 61.0})
+    assert together(apart).endswith("1 of 2 for less than 95 %, least 'g-02' (61 %)")
 
 
 def test_company_is_lost_by_who_walks_alone():
@@ -166,8 +172,9 @@ def test_company_is_lost_by_who_walks_alone():
         {"name": "ada", "start": [2, 2], "errands": [{"go": "kiosk"}]},
         {"name": "bob", "start": [2, 8], "errands": [{"wait": 8}, {"go": "kiosk"}]},
     ]
-    take = plan_scene(scene(apart)).take
-    assert "companies" not in take.facts
+    planned = plan_scene(scene(apart))
+    take = planned.take
+    assert planned.company == {} and "companies" not in take.facts
     assert all(row.band.name != "company" for row in natural_report(take).rows)
     shares = {name: shown[0] for name, shown in in_company(take, [["ada", "bob"]]).items()}
     assert max(shares.values()) < 60.0

@@ -105,10 +105,11 @@ def together(planned: Planned) -> str:
     shares = planned.company
     apart = [name for name, share in shares.items() if share < COMPANY.low]
     least = min(shares, key=lambda name: shares[name])
+    named = f"least '{least}' ({shares[least]:.0f} %)"
     line = f"companions are within 2 m of one another for {sum(shares.values()) / len(shares):.0f} % of their way"
     if not apart:
         return line
-    return f"{line}; {len(apart)} of {len(shares)} for less than {COMPANY.low:g} %, least '{least}' ({shares[least]:.0f} %)"
+    return f"{line}; {len(apart)} of {len(shares)} for less than {COMPANY.low:g} %, {named}"
 
 
 def _facts(planned: Planned, output: Path) -> dict[str, Any]:
