@@ -14,10 +14,11 @@ from typing import Self
 
 import numpy as np
 
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
-from gaitway.errands.companions import beside, turning_seconds
+from gaitway.errands.companions import beside, chosen_sides, place_on_way, turning_seconds
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -53,6 +54,12 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
+_LEADS, _AHEAD, _SHORTEST_WAY = 0.7, 3.5, 1.0
+"""Time from one look of companions at the way of the first of them to the next, how far ahead they look, and least time
+for which that way must be known [s]."""
+_OWN_PLACE, _NEXT_PLACE, _GATE = 4.5, 1.6, 0.1
+"""Distance from the goal at which each goes to a place of its own, least distance to the next place beside the first
+one, and distance from obstacles beyond a radius at which there is room beside somebody [m]."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
@@ -135,6 +142,8 @@ class LiveErrands(ErrandRun):
         """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
         self._setting_off: dict[str, float] = {}
         """When those set off who have been told where to go, and wait until their companions have turned [s]."""
+        self._led: dict[str, float] = {}
+        """Who walks beside the first of some companions, and when that person next looks where that one goes [s]."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -166,7 +175,7 @@ class LiveErrands(ErrandRun):
         """Go on by some time [s]: tell everybody who is done what comes next, and play all."""
         for event in self.crowd.events():
             self._events.append(event)
-            if isinstance(event, Arrived) and event.name in self._walks:
+            if isinstance(event, Arrived) and event.name in self._walks and event.name not in self._led:
                 self._arrive(event.name)
         for stuck in self.crowd.hindered():
             if (
@@ -179,6 +188,8 @@ class LiveErrands(ErrandRun):
         self._appear()
         for name in [name for name, when in self._setting_off.items() if when <= self.time]:
             self._set_off(name)
+        for name in [name for name, when in self._led.items() if when <= self.time]:
+            self._walk_beside(name)
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -403,6 +414,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
+        self._led.pop(name, None)
         self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
@@ -445,6 +457,42 @@ class LiveErrands(ErrandRun):
         if (order := self._walks.get(name)) is not None:
             goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
             self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+            if self.dispatcher.people[name].first not in ("", name) and not order.exact and self.floors is None:
+                self._led[name] = self.time + _LEADS
+
+    def _walk_beside(self, name: str) -> None:
+        """Send somebody to a place beside the way of the first of the companions; near the goal, to a place of its own.
+
+        So all take the same side of what is in the way. Who is ahead of the first one comes to the last place and
+        stands there until the next one is known.
+        """
+        order, people, here = self._walks[name], self.dispatcher.people, self._pose(name)
+        first = people[name].first
+        leader = self._walks.get(first)
+        if (
+            leader is None
+            or first in self._setting_off
+            or math.dist(here[:2], order.goal) < _OWN_PLACE
+            or math.dist(self._pose(first)[:2], leader.goal) < _OWN_PLACE
+        ):
+            del self._led[name]
+            self.crowd.send(name, self._there(order.goal), tolerance=_NEAR)
+            return
+        self._led[name] = self.time + _LEADS
+        walk = self.crowd.plan(first)
+        if walk.end_time - self.time < _SHORTEST_WAY:
+            return
+        reach = self._characters[name].radius + _GATE
+        others = {one: self._pose(one)[:2] for one in people[name].companions if one in people and one != first}
+        slot, rank = chosen_sides(walk, self.time, others, lambda p: self._has_room(p, reach))[name]
+        time = min(self.time + _AHEAD, walk.end_time)
+        x, y, way = place_on_way(walk, time, slot, rank, lambda p: self._has_room(p, reach))
+        if (x - here[0]) * math.cos(way) + (y - here[1]) * math.sin(way) > _NEXT_PLACE:
+            self.crowd.send(name, self._there((x, y)), tolerance=_NEAR)
+
+    def _has_room(self, points: FloatArray, reach: float) -> BoolArray:
+        """Return whether points (N, 2) are farther from obstacles than a distance [m]; (N,)."""
+        return np.asarray(self.dispatcher.standing.clearance(points) >= reach, dtype=np.bool_)
 
     def _speed(self, character: Character) -> str | float:
         """Return the speed of somebody: companions take the slowest of those that people walk at anyway.
@@ -461,6 +509,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
+        self._led.pop(name, None)
         self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
@@ -638,6 +687,7 @@ class LiveErrands(ErrandRun):
     def _give_up(self, name: str, reason: str) -> None:
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
+        self._led.pop(name, None)
         here = self._pose(name)
         self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))

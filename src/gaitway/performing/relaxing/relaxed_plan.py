@@ -636,6 +636,9 @@ class _Stretch:
 
     def _limits(self, clip: str) -> tuple[float, float]:
         """Return the least and the greatest turn that can be made of a clip, or of those like it [rad]."""
+        return self.prepared.part(("turn limits", clip), lambda: self._find_limits(clip), paced=True)
+
+    def _find_limits(self, clip: str) -> tuple[float, float]:
         turns = self.prepared.table.moves[self._alike(self.prepared.table.clips.index(clip)), 2]
         return float(turns.min()) - _BENT, float(turns.max()) + _BENT
 
