@@ -12,7 +12,14 @@ from gaitway.audit import audit_take, natural_report
 from gaitway.audit.natural.company import in_company
 from gaitway.cli.plans import together
 from gaitway.errands.arrivals import arrivals
-from gaitway.errands.companions import chosen_sides, company_speeds, places_beside, slots, waiting_for_others
+from gaitway.errands.companions import (
+    chosen_sides,
+    company_speeds,
+    place_on_way,
+    places_beside,
+    slots,
+    waiting_for_others,
+)
 from gaitway.planning import plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.space.plan import Plan, PlanStep
@@ -148,6 +155,16 @@ def test_who_stands_on_the_left_stays_there_and_a_wall_decides_for_two():
     assert {found["a"][1], found["b"][1]} == {1, 2}
     walled = chosen_sides(STRAIGHT, 0.0, {"a": (0.0, 4.0)}, lambda points: points[:, 1] > 4.5)
     assert walled["a"][0][1] > 0.0
+
+
+def test_who_is_led_walks_beside_the_way_and_behind_it_in_a_gate():
+    def gate(points):
+        return (np.abs(points[:, 0] - 10.0) > 1.0) | (np.abs(points[:, 1] - 5.0) < 0.3)
+
+    np.testing.assert_allclose(place_on_way(STRAIGHT, 4.0, (0.0, 0.85), 1, everywhere), (4.0, 5.85, 0.0))
+    np.testing.assert_allclose(place_on_way(STRAIGHT, 4.0, (0.1, -0.85), 1, everywhere), (4.1, 4.15, 0.0))
+    x, y, way = place_on_way(STRAIGHT, 10.0, (0.0, 0.85), 2, gate)
+    assert (y, way) == (5.0, 0.0) and 8.0 < x < 8.6
 
 
 def test_companions_go_together_and_the_take_and_the_report_say_so():

@@ -310,9 +310,16 @@ class Dispatcher:
         return self._lines
 
     def forget(self, name: str) -> None:
-        """Forget somebody who is gone."""
-        self.people.pop(name, None)
+        """Forget somebody who is gone; with the last of some companions, also what they agreed on."""
+        doer = self.people.pop(name, None)
         self.standing.taken.pop(name, None)
+        if doer is None or not doer.companions or not self.people.keys().isdisjoint(doer.companions):
+            return
+        first = doer.companions[0]
+        came = {one for key, here in self._gathered.items() if key[0] == first for one in here}
+        if came >= set(doer.companions):  # else somebody may still come, and is not to wait for them
+            self._gathered = {key: here for key, here in self._gathered.items() if key[0] != first}
+            self._agreed = {key: errands for key, errands in self._agreed.items() if key[0] != first}
 
     def _note(self, doer: Doer, span: Span) -> None:
         doer.spans.append(span)

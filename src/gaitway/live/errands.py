@@ -382,6 +382,7 @@ class LiveErrands(ErrandRun):
                 self._sends.pop(name, None)
                 self._sitters.pop(name, None)
                 self._ends.pop(name, None)
+                self._outcomes.pop(name, None)
                 self.dispatcher.forget(name)
             case Finished():
                 self._through.add(name)
@@ -455,10 +456,13 @@ class LiveErrands(ErrandRun):
             return
         del self._setting_off[name]
         if (order := self._walks.get(name)) is not None:
-            goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
-            self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+            self._send_to_goal(name, order)
             if self.dispatcher.people[name].first not in ("", name) and not order.exact and self.floors is None:
                 self._led[name] = self.time + _LEADS
+
+    def _send_to_goal(self, name: str, order: Walk) -> None:
+        goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
+        self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
 
     def _walk_beside(self, name: str) -> None:
         """Send somebody to a place beside the way of the first of the companions; near the goal, to a place of its own.
@@ -476,7 +480,7 @@ class LiveErrands(ErrandRun):
             or math.dist(self._pose(first)[:2], leader.goal) < _OWN_PLACE
         ):
             del self._led[name]
-            self.crowd.send(name, self._there(order.goal), tolerance=_NEAR)
+            self._send_to_goal(name, order)
             return
         self._led[name] = self.time + _LEADS
         walk = self.crowd.plan(first)
