@@ -63,8 +63,8 @@ one, and distance from obstacles beyond a radius at which there is room beside s
 _WAITS, _GOES_ON = 7.0, 4.0
 """Longest time for which the first one stops and waits, and least time for which it then goes on [s]."""
 _APART, _TOGETHER, _STOPS, _FEW_STEPS = 1.9, 1.5, 3.0, 2.2
-"""Distance of the others from which on the first one waits for them, and within which it goes on [m]; time ahead at which
-it stops [s], and least distance to there [m]."""
+"""Distance of the others from which on the first one waits for them, and within which it goes on [m]; time ahead at
+which it stops [s], and least distance to there [m]."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
