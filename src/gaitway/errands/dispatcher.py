@@ -646,7 +646,9 @@ class Dispatcher:
     def _sit(self, doer: Doer, place: Place, seconds: Range) -> Generator[Order, Outcome, str]:
         lasts, chosen, reason = self._drawn(doer, seconds), self._free_seats(doer, place), ""
         if not chosen:
-            reason = f"all {len(place.seats)} seats of '{place.name}' are taken; stands instead"
+            seats = "the only seat" if len(place.seats) == 1 else f"all {len(place.seats)} seats"
+            are = "is" if len(place.seats) == 1 else "are"
+            reason = f"{seats} of '{place.name}' {are} taken; stands instead"
             outcome = yield from self._walk(doer, lambda: self._spot(doer, place), reason)
             yield Stand(doer.time + lasts)
             return outcome.reason or reason
