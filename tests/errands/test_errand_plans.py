@@ -219,7 +219,8 @@ def test_errands_lead_over_stairs_to_other_floors_and_back():
 
 def test_an_alarm_in_the_midst_of_a_jump_is_heeded_after_it():
     data = {
-        "gaitway": 1, "bounds": [0, 0, 20, 6], "end": 60, "places": {"far": [18, 3], "door": {"area": [0.3, 2, 1.2, 4]}},
+        "gaitway": 1, "bounds": [0, 0, 20, 6], "end": 60,
+        "places": {"far": [18, 3], "door": {"area": [0.3, 2, 1.2, 4]}},
         "specials": [{"jump": {"center": [10, 3], "size": [0.4, 6], "height": 0.4}}],
         "characters": [{"name": "ada", "start": [2, 3], "errands": [{"go": "far"}, {"wait": 20}]}],
     }  # fmt: skip
