@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,8 @@ class Planned:
     """Part of the time that was spent on compiling [s]; it happens once on a machine."""
     remarks: tuple[str, ...] = ()
     """What could not be done for lack of something, one line each."""
+    company: Mapping[str, float] = field(default_factory=dict)
+    """Share of the way of everybody who has companions that is within 2 m of them [%], by name."""
 
     @property
     def failed(self) -> Mapping[str, SearchResult]:
@@ -307,7 +309,17 @@ def _busy(
     take = with_arms_that_carry(take, found)
     take, left = _corrected(take, scene, drawn, progress)
     remarks += left
-    return Planned(take, scene, crowd, time.perf_counter() - searched, compile_seconds() - compiled, remarks)
+    seconds = time.perf_counter() - searched
+    return Planned(take, scene, crowd, seconds, compile_seconds() - compiled, remarks, _company(take, companies))
+
+
+def _company(take: Take, companies: Sequence[Sequence[str]]) -> Mapping[str, float]:
+    """Return the share of the way of everybody who has companions that is within 2 m of them [%], by name."""
+    if not companies:
+        return {}
+    from gaitway.audit.natural.company import in_company  # noqa: PLC0415  (few scenes need the audit)
+
+    return {name: share for name, (share, *_) in in_company(take, companies).items()}
 
 
 def _corrected(take: Take, scene: Scene, seed: int, progress: Progress) -> tuple[Take, tuple[str, ...]]:

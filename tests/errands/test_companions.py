@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gaitway.audit import audit_take, natural_report
 from gaitway.audit.natural.company import in_company
+from gaitway.cli.plans import together
 from gaitway.errands.arrivals import arrivals
-from gaitway.errands.companions import chosen_sides, company_speeds, places_beside, slots, waiting_for_others
+from gaitway.errands.companions import (
+    chosen_sides,
+    company_speeds,
+    place_on_way,
+    places_beside,
+    slots,
+    waiting_for_others,
+)
 from gaitway.planning import plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.space.plan import Plan, PlanStep
@@ -148,6 +157,16 @@ def test_who_stands_on_the_left_stays_there_and_a_wall_decides_for_two():
     assert walled["a"][0][1] > 0.0
 
 
+def test_who_is_led_walks_beside_the_way_and_behind_it_in_a_gate():
+    def gate(points):
+        return (np.abs(points[:, 0] - 10.0) > 1.0) | (np.abs(points[:, 1] - 5.0) < 0.3)
+
+    np.testing.assert_allclose(place_on_way(STRAIGHT, 4.0, (0.0, 0.85), 1, everywhere), (4.0, 5.85, 0.0))
+    np.testing.assert_allclose(place_on_way(STRAIGHT, 4.0, (0.1, -0.85), 1, everywhere), (4.1, 4.15, 0.0))
+    x, y, way = place_on_way(STRAIGHT, 10.0, (0.0, 0.85), 2, gate)
+    assert (y, way) == (5.0, 0.0) and 8.0 < x < 8.6
+
+
 def test_companions_go_together_and_the_take_and_the_report_say_so():
     planned = plan_scene(scene([group(2, 2)]))
     assert planned.failed == {}
@@ -159,6 +178,10 @@ def test_companions_go_together_and_the_take_and_the_report_say_so():
     assert audit_take(planned.take, planned.scene.world).ok
     row = natural_report(planned.take)["company"]
     assert row.ok and row.characters == 2 and row.value > 95.0
+    assert planned.company.keys() == {"g-01", "g-02"} and min(planned.company.values()) > 95.0
+    assert together(planned).endswith("% of their way")
+    apart = replace(planned, company={"g-01": 97.0, "g-02": 61.0})
+    assert together(apart).endswith("1 of 2 for less than 95 %, least 'g-02' (61 %)")
 
 
 def test_company_is_lost_by_who_walks_alone():
@@ -166,8 +189,9 @@ def test_company_is_lost_by_who_walks_alone():
         {"name": "ada", "start": [2, 2], "errands": [{"go": "kiosk"}]},
         {"name": "bob", "start": [2, 8], "errands": [{"wait": 8}, {"go": "kiosk"}]},
     ]
-    take = plan_scene(scene(apart)).take
-    assert "companies" not in take.facts
+    planned = plan_scene(scene(apart))
+    take = planned.take
+    assert planned.company == {} and "companies" not in take.facts
     assert all(row.band.name != "company" for row in natural_report(take).rows)
     shares = {name: shown[0] for name, shown in in_company(take, [["ada", "bob"]]).items()}
     assert max(shares.values()) < 60.0

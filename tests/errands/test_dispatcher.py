@@ -330,3 +330,17 @@ def test_who_cannot_sit_says_so_and_goes_on():
     front.run()
     assert front.spans("star") == [("sit bench", NOT_DONE), ("leave door", DONE)]
     assert front.dispatcher.people["star"].spans[0].reason == "a horse cannot sit"
+
+
+def test_what_companions_agreed_on_is_forgotten_with_the_last_of_them():
+    both, front = ("ada", "bob"), Front()
+    choice = Choose(((Go(SQUARE),), (Go(DOOR),)), "chance", (1.0, 1.0))
+    for name in both:
+        front.enter(name, (Go(KIOSK), choice, Leave(DOOR)), companions=both)
+    front.run()
+    known = front.dispatcher
+    assert known._gathered and known._agreed
+    known.forget("ada")
+    assert known._gathered and known._agreed  # bob may still be asked
+    known.forget("bob")
+    assert not known._gathered and not known._agreed

@@ -215,3 +215,22 @@ def test_errands_lead_over_stairs_to_other_floors_and_back():
     assert np.hypot(*(poses.root_positions[0, :2] - [19, 8])) < 0.7
     report = audit_take(found.take, found.scene.world)
     assert report.ok, str(report)
+
+
+def test_an_alarm_in_the_midst_of_a_jump_is_heeded_after_it():
+    data = {
+        "gaitway": 1, "bounds": [0, 0, 20, 6], "end": 60,
+        "places": {"far": [18, 3], "door": {"area": [0.3, 2, 1.2, 4]}},
+        "specials": [{"jump": {"center": [10, 3], "size": [0.4, 6], "height": 0.4}}],
+        "characters": [{"name": "ada", "start": [2, 3], "errands": [{"go": "far"}, {"wait": 20}]}],
+    }  # fmt: skip
+    crowd = plan_scene(scene_from_dict(data), upper_body=False).crowd
+    steps, graph = crowd.plans["ada"].steps, crowd.libraries["ada"].graph
+    number = next(k for k, step in enumerate(steps) if graph[step.behavior].obstacle is not None)
+    begins, ends = steps[number].time, steps[number + 1].time
+    alarm = {"event": "alarm", "at": begins + 0.1, "send": "everybody", "errands": [{"leave": "door"}]}
+    planned = plan_scene(scene_from_dict({**data, "rules": [alarm]}), upper_body=False)
+    rows = planned.take.facts["errands"]["ada"]
+    assert [(row[0], row[3]) for row in rows] == [("go far", "given up"), ("leave door", "done")]
+    after = planned.crowd.plans["ada"].steps
+    assert after[: number + 1] == steps[: number + 1] and after[number + 1].time >= ends - 1e-6

@@ -76,6 +76,8 @@ def _show(planned: Planned, title: str, output: Path) -> None:
     if len(shown) < len(rows):
         say(f"... and {len(rows) - len(shown)} more (--json lists them all)")
     say(summary(planned))
+    if planned.company:
+        say(together(planned))
     say(f"wrote {output}")
     for name, result in planned.failed.items():
         remark(f"{name} ({result.status}): {result.reason}", "red")
@@ -96,6 +98,20 @@ def summary(planned: Planned) -> str:
     )
 
 
+def together(planned: Planned) -> str:
+    """How much of their way companions are within 2 m of one another, in a line."""
+    from gaitway.audit.natural.bands import COMPANY
+
+    shares = planned.company
+    apart = [name for name, share in shares.items() if share < COMPANY.low]
+    least = min(shares, key=lambda name: shares[name])
+    named = f"least '{least}' ({shares[least]:.0f} %)"
+    line = f"companions are within 2 m of one another for {sum(shares.values()) / len(shares):.0f} % of their way"
+    if not apart:
+        return line
+    return f"{line}; {len(apart)} of {len(shares)} for less than {COMPANY.low:g} %, {named}"
+
+
 def _facts(planned: Planned, output: Path) -> dict[str, Any]:
     return {
         "take": str(output),
@@ -112,4 +128,5 @@ def _facts(planned: Planned, output: Path) -> dict[str, Any]:
         "synthesis_s": planned.synthesis_seconds,
         "rounds": planned.crowd.rounds,
         "remarks": list(planned.remarks),
+        "company": {name: round(share, 1) for name, share in planned.company.items()},
     }

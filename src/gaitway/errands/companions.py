@@ -196,6 +196,27 @@ def places_beside(
     return Company(float(time), _RATE, (1.0 - settled) * parallel + settled * beside)
 
 
+def place_on_way(
+    walk: Plan, time: float, slot: tuple[float, float], rank: int, free: Callable[[FloatArray], BoolArray]
+) -> tuple[float, float, float]:
+    """Return where a companion is to be at a time [s]: x, y [m], and in which direction the way leads there [rad].
+
+    Args:
+        walk: the way of the first companion.
+        time: the time [s].
+        slot: how far ahead and to the left of the first one its place is [m].
+        rank: how many walk before it where its own side is barred.
+        free: whether somebody can stand at points (N, 2); (N,).
+    """
+    times = np.array([time])
+    (way,), (heading,) = _at(walk, times), _headings(walk, times)
+    ahead = np.array([np.cos(heading), np.sin(heading)])
+    place = way + slot[0] * ahead + slot[1] * np.array([-ahead[1], ahead[0]])
+    if not free(np.array([place, 0.5 * (place + way)])).all():
+        place = _at(walk, times - rank * _BEHIND)[0]
+    return float(place[0]), float(place[1]), float(heading)
+
+
 def chosen_sides(
     walk: Plan, time: float, others: Mapping[str, tuple[float, float]], free: Callable[[FloatArray], BoolArray]
 ) -> dict[str, tuple[tuple[float, float], int]]:

@@ -310,9 +310,16 @@ class Dispatcher:
         return self._lines
 
     def forget(self, name: str) -> None:
-        """Forget somebody who is gone."""
-        self.people.pop(name, None)
+        """Forget somebody who is gone; with the last of some companions, also what they agreed on."""
+        doer = self.people.pop(name, None)
         self.standing.taken.pop(name, None)
+        if doer is None or not doer.companions or not self.people.keys().isdisjoint(doer.companions):
+            return
+        first = doer.companions[0]
+        came = {one for key, here in self._gathered.items() if key[0] == first for one in here}
+        if came >= set(doer.companions):  # else somebody may still come, and is not to wait for them
+            self._gathered = {key: here for key, here in self._gathered.items() if key[0] != first}
+            self._agreed = {key: errands for key, errands in self._agreed.items() if key[0] != first}
 
     def _note(self, doer: Doer, span: Span) -> None:
         doer.spans.append(span)
@@ -639,7 +646,9 @@ class Dispatcher:
     def _sit(self, doer: Doer, place: Place, seconds: Range) -> Generator[Order, Outcome, str]:
         lasts, chosen, reason = self._drawn(doer, seconds), self._free_seats(doer, place), ""
         if not chosen:
-            reason = f"all {len(place.seats)} seats of '{place.name}' are taken; stands instead"
+            seats = "the only seat" if len(place.seats) == 1 else f"all {len(place.seats)} seats"
+            are = "is" if len(place.seats) == 1 else "are"
+            reason = f"{seats} of '{place.name}' {are} taken; stands instead"
             outcome = yield from self._walk(doer, lambda: self._spot(doer, place), reason)
             yield Stand(doer.time + lasts)
             return outcome.reason or reason

@@ -176,6 +176,13 @@ TableTime = Annotated[
 """A time [s] and how many people come then."""
 
 
+def _as_errands(goal: Any) -> str:
+    """Return how a goal is written as an errand; of an area, by a place."""
+    if isinstance(goal, tuple):
+        return f"errands: [{{go: [{goal[0]:g}, {goal[1]:g}]}}]"
+    return "errands: [{go: there}] and places: {there: {area: ...}}"
+
+
 class CharacterItem(SceneItem):
     """One character, or a group of `count` characters."""
 
@@ -221,8 +228,10 @@ class CharacterItem(SceneItem):
             raise wrong(what, "goal: [x, y], goal_area: ... or errands: [...]")
         if self.count is not None and self.start is not None:
             raise wrong(f"has one start for a count of {self.count}", "start_area: ... for a group")
-        if self.companions is not None and (self.count is None or self.errands is None):
-            raise wrong("has companions and is no group with errands", "count: ... and errands: [...]")
+        if self.companions is not None and self.count is None:
+            raise wrong("has companions and is no group", "count: ...")
+        if self.companions is not None and self.errands is None:
+            raise wrong("has companions and a goal, but companions do errands", _as_errands(self.goal))
         if self.goal == OPPOSITE and (self.start_area is None or self.start_area.ring is None):
             raise wrong("has the goal opposite without a ring to begin on", "start_area: {ring: {center, radius}}")
         return self

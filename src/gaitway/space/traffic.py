@@ -14,6 +14,7 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.space._standing_kernels import body_hit
 from gaitway.space._traffic_kernels import (
     END_SLOT,
     ERA,
@@ -29,7 +30,6 @@ from gaitway.space._traffic_kernels import (
     first_slot,
     link_chunks,
     no_traffic,
-    stay_hit,
     step_window_slots,
     swept_hit,
     traffic_hit,
@@ -133,9 +133,9 @@ class Traffic:
 
         Movers that still move at the horizon are not known beyond it.
         """
-        arrays, slot = self.arrays, int(first_slot(time))
-        found = [int(stay_hit(arrays, slot, x, y, r)) for x, y, r in np.asarray(discs, dtype=np.float64).tolist()]
-        return next((self.names[owner] for owner in found if owner >= 0), None)
+        handle, slot = ArrayHandle(self.arrays), int(first_slot(time))
+        owner = int(body_hit(handle, slot, read_only(np.asarray(discs, dtype=np.float64))))
+        return self.names[owner] if owner >= 0 else None
 
     def add_mover(self, mover: Mover) -> int:
         """Add a mover, in all its phases but passable ones, and return its number."""

@@ -13,7 +13,7 @@ from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.performing.arrival.bent_steps import Arrival, arrivals
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.space._traffic_kernels import first_slot, stay_hit
+from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan
@@ -119,9 +119,7 @@ def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldF
     near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2] - close)
     if len(near):
         return fields.blame(standing[near[:1], :2])[0]
-    arrays, slot = traffic.arrays, int(first_slot(plan.end_time))
-    owners = (int(stay_hit(arrays, slot, x, y, r)) for x, y, r in standing.tolist())
-    return next((traffic.names[owner] for owner in owners if owner >= 0), None)
+    return traffic.comer(standing, plan.end_time)
 
 
 def _prepared(prepared: PreparedLibrary, arrival: Arrival) -> ExactArrival:

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.core import planar
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.library.actions import stays
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
@@ -25,7 +25,8 @@ from gaitway.performing.relaxing.bent_well import bent_well, feet_stay
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 from gaitway.performing.relaxing.walked_turns import WalkedTurn, needless_stops, walked_turns
-from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit
+from gaitway.space._standing_kernels import body_hit
+from gaitway.space._traffic_kernels import end_slot, first_slot
 from gaitway.space.areas import limited_length, path_price
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
@@ -433,10 +434,8 @@ class _Stretch:
         discs = placed_discs(pose_of(pose), self.prepared.standing_discs(self.steps[end - 1].behavior))
         if (self.prepared.fields.clearance(discs[:, :2]) < discs[:, 2]).any():
             return False
-        steps, arrays = self.steps, self.traffic.handle.value
-        time = steps[end].time if end < len(steps) else self.end_time
-        slot = int(first_slot(time))
-        return all(int(stay_hit(arrays, slot, x, y, r)) < 0 for x, y, r in discs.tolist())
+        time = self.steps[end].time if end < len(self.steps) else self.end_time
+        return int(body_hit(self.traffic.handle, int(first_slot(time)), read_only(discs))) < 0
 
     def _state(self) -> _State:
         return self.steps, self.works, self.work, self.path, self.knots, self.changed, self.end_time
@@ -633,6 +632,9 @@ class _Stretch:
 
     def _limits(self, clip: str) -> tuple[float, float]:
         """Return the least and the greatest turn that can be made of a clip, or of those like it [rad]."""
+        return self.prepared.part(("turn limits", clip), lambda: self._find_limits(clip), paced=True)
+
+    def _find_limits(self, clip: str) -> tuple[float, float]:
         turns = self.prepared.table.moves[self._alike(self.prepared.table.clips.index(clip)), 2]
         return float(turns.min()) - _BENT, float(turns.max()) + _BENT
 

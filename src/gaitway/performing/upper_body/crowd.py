@@ -104,7 +104,7 @@ class Onlookers:
     def room(self, character: int, begin: float, end: float) -> float:
         """Return the least distance of any other root from a character in a span of time [m]; infinity if alone."""
         a, b = self.index(begin), self.index(end) + 1
-        apart = self.places[:, a:b, :2] - self.places[character, a:b, :2]
+        others = np.flatnonzero(self._present[:, a:b].any(axis=1))
+        apart = self.places[others[others != character], a:b, :2] - self.places[character, a:b, :2]
         away = np.where(np.isnan(apart[..., 0]), np.inf, np.hypot(apart[..., 0], apart[..., 1]))
-        away[character] = np.inf
-        return float(away.min())
+        return float(away.min(initial=np.inf))

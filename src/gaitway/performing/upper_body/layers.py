@@ -5,8 +5,11 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 from zlib import crc32
 
@@ -59,6 +62,8 @@ _BEFORE_HANDS, _HANDS_SOFT = 0.9, 0.28
 deviation of the filter by which they do [s]."""
 _NEAR_SPECIAL = 0.9
 """Time around a special obstacle in which arms and nods stay as the clips have them [s]."""
+_SAME = 1.0 - 1e-9
+"""Factor above which a turn is not made less, but for what a filter leaves of 1."""
 
 
 OWN_LIFE = ("sit", "handle")
@@ -88,7 +93,7 @@ def with_upper_bodies(take: Take, world: World, *, seed: int = 0, who: Sequence[
     old = tuple(layer for layer in take.layers if layer.name != LAYER or layer.character not in chosen)
     take = replace(take, layers=old)
     crowd = _Crowd(take, Surroundings.of(world), Onlookers.of(take), TakenPlaces(), seed)
-    layers = tuple(layer for c in chosen if (layer := _layer(crowd, c)) is not None)
+    layers = tuple(_layers(crowd, chosen))
     lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies[chosen] == k).any()]
     remarks = [
         f"skeleton '{s.name}': {missing_for_gaze(s)}; its upper body stays as its clips have it" for s in lacking
@@ -140,7 +145,25 @@ class _Person:
     rng: np.random.Generator
 
 
-def _layer(crowd: _Crowd, character: int) -> Layer | None:
+def _layers(crowd: _Crowd, characters: Sequence[int]) -> Iterator[Layer]:
+    """Yield the layers of characters, several at a time.
+
+    How people stand is drawn for one after another, since it depends on how those before them do.
+    """
+    threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        for first in range(0, len(characters), 2 * threads):  # so that few whole motions are held at a time
+            some = pool.map(partial(_begun, crowd), characters[first : first + 2 * threads])
+            begun = [one for one in some if one is not None]
+            for person, turns in begun:
+                crowd.usual(person.body)
+                for span in person.gaze.stands:
+                    _stand(crowd, person, span, turns)
+            yield from pool.map(lambda one: _finished(crowd, *one), begun)
+
+
+def _begun(crowd: _Crowd, character: int) -> tuple[_Person, FloatArray] | None:
+    """Return a character and the turns of its upper body (F, K, 4), but for how it stands; None without one."""
     take = crowd.take
     body, clip = upper_body(take.skeletons[int(take.bodies[character])]), take.clip(character)
     if body is None or len(clip) < 3:
@@ -157,12 +180,16 @@ def _layer(crowd: _Crowd, character: int) -> Layer | None:
     calm = 1.0 - _passing(crowd.around, clip)
     _swing(person, calm, vectors)
     _hold(person, calm * free, vectors)
-    turns = rotations.from_rotation_vector(vectors * person.upright[:, None, None])
-    for span in gaze.stands:
-        _stand(crowd, person, span, turns)
-    turns = _with_resting_hands(person, _with_own_life(person, take, turns))
-    turns = _within_limits(clip, body, turns, crowd.usual(body))
-    return Layer(character, start, body.joints, _packed(np.concatenate([turns, turns[-1:]])), name=LAYER)
+    return person, rotations.from_rotation_vector(vectors * person.upright[:, None, None])
+
+
+def _finished(crowd: _Crowd, person: _Person, turns: FloatArray) -> Layer:
+    """Return the layer of a character whose upper body turns (F, K, 4), within what joints can do."""
+    body = person.body
+    turns = _with_resting_hands(person, _with_own_life(person, crowd.take, turns))
+    turns = _within_limits(person.clip, body, turns, crowd.usual(body))
+    packed = _packed(np.concatenate([turns, turns[-1:]]))
+    return Layer(person.character, person.start, body.joints, packed, name=LAYER)
 
 
 def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatArray) -> FloatArray:
@@ -177,18 +204,21 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatA
     most = np.maximum(_beyond_limits(body, clip.rotations) + _WORSE, _BEYOND)
     gaze = _gaze_rows(body)
     soft = np.maximum(_SUDDEN * usual, _changes(own[:, gaze], fps))
-    out = turns
+    out, local, beyond = turns, np.array(clip.rotations), np.empty(most.shape)
+    moved = np.arange(len(turns))  # frames whose turns have been made less since they were looked at
     for _ in range(_TRIES):
-        local = np.array(clip.rotations)
         local[:, body.joints] = rotations.multiply(own, out)
-        far = _beyond_limits(body, local) > most
+        beyond[moved] = _beyond_limits(body, local[moved])
+        far = beyond > most
         far[:, gaze] |= _changes(local[:, body.joints[gaze]], fps) > soft
         far[:, gaze] = far[:, gaze].any(axis=1, keepdims=True)
         changed = np.flatnonzero(far.any(axis=0))
         if not len(changed):
             break
         less = minimum_filter1d(np.where(far[:, changed], _LESS, 1.0), 2 * round(0.3 * fps) + 1, axis=0, mode="nearest")
-        weights[:, changed] *= gaussian_filter1d(less, 0.1 * fps, axis=0, mode="nearest")
+        smooth = gaussian_filter1d(less, 0.1 * fps, axis=0, mode="nearest")
+        moved = np.flatnonzero((smooth < _SAME).any(axis=1))
+        weights[:, changed] *= smooth
         lessened = rotations.from_rotation_vector(weights[:, changed, None] * vectors[:, changed])
         out = np.array(out)
         out[:, changed] = lessened

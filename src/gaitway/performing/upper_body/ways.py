@@ -207,10 +207,10 @@ def _hinged(points: FloatArray, sign: float, axes: FloatArray) -> tuple[FloatArr
     bones /= np.linalg.norm(bones, axis=1, keepdims=True)
     bend = bones[1] - bones[0] * float(bones[1] @ bones[0])
     bend /= max(float(np.linalg.norm(bend)), 1e-9)
-    up = np.cross(bend, sign * bones[0])
+    up = rotations.cross(bend, sign * bones[0])
     out = []
     for bone, own in zip(bones, axes, strict=True):
         left = sign * bone
-        world = np.stack([np.cross(left, up), left, up], axis=-1)
+        world = np.stack([rotations.cross(left, up), left, up], axis=-1)
         out.append(rotations.from_matrix(world @ own))
     return out[0], out[1]

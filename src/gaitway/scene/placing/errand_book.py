@@ -51,6 +51,8 @@ PATIENCE = 120.0
 """Time for which people wait for companions where nothing else is written [s]."""
 _STANDING = 0.3
 """Radius of somebody who stands in a line [m]."""
+_NARROW, _GRID = 0.2, 24
+"""Radius below which nobody stands anywhere [m], and rows and columns of the points at which a source is tested."""
 MOST_DONE = 100_000
 """Largest number of errands of one person, repeats counted as often as they are done."""
 
@@ -256,6 +258,7 @@ class ErrandBook:
                 raise WorldError("a ring is no area to come in; write circle: ... or a rectangle")
             if area.area <= 0.0:
                 raise WorldError(f"lies outside bounds {shown(self.world.bounds)}; write an area that overlaps them")
+            self._check_room(entry, area, item.floor)
         except WorldError as problem:
             self.problems.append(entry.problem("area", text=str(problem)))
         clash = next((name for name in self.people if name.startswith(f"{item.name}-")), None)
@@ -276,6 +279,21 @@ class ErrandBook:
             plan=self.groups.options_of(inner(entry, "plan")),
             radius=max(kind.library.size * RADII.get(kind.library.cast, 0.3) for kind in kinds),
         )
+
+    def _check_room(self, entry: SceneEntry, area: shapely.Polygon, floor: str | None) -> None:
+        """Report a source in which nobody can stand, since all of it lies in an obstacle."""
+        if floor is not None or has_levels(self.world):
+            return
+        x0, y0, x1, y1 = area.bounds
+        grid = np.meshgrid(np.linspace(x0, x1, _GRID), np.linspace(y0, y1, _GRID))
+        points = np.column_stack([axis.ravel() for axis in grid])
+        middle = area.representative_point()
+        points = np.vstack([[middle.x, middle.y], points[shapely.intersects_xy(area, points)]])
+        space = FreeSpace(self.world, self.world.obstacles, _NARROW)
+        if not space.free(points).any():
+            thing = space.obstacles[space.blockers((middle.x, middle.y))[0][0]]
+            text = f"nobody can come in there, where '{thing.name or thing.kind}' is; write an area to stand in"
+            self.problems.append(entry.problem("area", text=text))
 
     def _kind(
         self, entry: SceneEntry, library: Any, sized: bool, errands: tuple[Errand, ...], source: SourceItem
