@@ -127,7 +127,7 @@ class LimbWindow:
             tips.append(far[int(np.argmax(np.round(np.linalg.norm(far, axis=1), 9)))])
         self.table = LimbTable(
             read_only(starts), read_only(bases), read_only(self.source), limb.lengths,
-            limb.limits.widened(self.source).rows, self.capsules.segments, self.capsules.starts, self.capsules.ends,
+            limb.limits.widened(self.source).table, self.capsules.segments, self.capsules.starts, self.capsules.ends,
             self.capsules.radii, read_only(np.array(tips)), around,
         )  # fmt: skip
 
