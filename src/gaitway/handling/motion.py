@@ -44,8 +44,9 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
-_TRIES = 3
-"""How often a leg is planned anew with other random numbers."""
+_WIDER, _SLACK = 1.5, 3e-4
+"""How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
+exactly gaps are known [m]."""
 _YAW, _UP, _DOWN = math.radians(55.0), math.radians(25.0), math.radians(40.0)
 """How far a head turns aside, up and down [rad]."""
 _NECK = 0.4
@@ -221,12 +222,17 @@ def _leg(
     start = handler.time + begin / FPS
     around = [_shown(other, begin, end + 1) for other in others]
     window = LimbWindow(limb, part, start, handler.world, around, carried=load)
-    gap = float(window.gaps(bar=margin + 1e-6).min())
-    if gap >= margin - 1e-4:
+    gaps = window.gaps(bar=_WIDER * margin + 1e-6)
+    gap = float(gaps.min())
+    if gap >= margin - _SLACK:
         return part, False, gap
-    options, plan = LimbPlanOptions(margin=margin, plans=3), None
-    for number in range(_TRIES):
-        begins, ends = (handler.time + frame / FPS for frame in free)
+    # rounded corners are nearer than planned ones; where the ends of a leg are near something, so is its plan
+    wide = max(margin, min(float(gaps[frame - begin]) for frame in free) - 1e-3)
+    begins, ends = (handler.time + frame / FPS for frame in free)
+    plan = None
+    tries = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK), (margin, 0.5 * margin))
+    for number, (keeps, kept) in enumerate(tries):
+        options = LimbPlanOptions(margin=keeps, plans=3, kept=max(kept / keeps, 0.0) if keeps > 0.0 else 0.5)
         plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
         if plan is not None:
             break
