@@ -18,7 +18,7 @@ from gaitway.audit.things import depth_findings
 from gaitway.cli import app
 from gaitway.core import rotations
 from gaitway.core.errors import LimbError
-from gaitway.correcting import Corrected, arms_of, correct
+from gaitway.correcting import Corrected, correct, limbs_of
 from gaitway.limbs.planner import LimbPlan, LimbWindow
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
@@ -126,7 +126,7 @@ def test_hands_of_two_people_miss_one_another() -> None:
     take = take_of([WALK, moved(WALK, 4.0, 2.0 * hand + 0.03, np.pi)], ["ada", "bo"])
     world = World(BOUNDS)
     found = find_collisions(take, world)
-    assert {name for f in found for name, _, _ in arms_of(f)} == {"ada", "bo"}
+    assert {name for f in found for name, _, _ in limbs_of(f)} == {"ada", "bo"}
     result = corrected(take, world)
     assert result.ok
     assert {c.obstacle for c in result.corrections} <= {"ada", "bo"}
@@ -159,7 +159,7 @@ def test_what_no_arm_can_mend_is_told() -> None:
     assert [one.reason for one in result.left] == ["left_arm touches something already where the motion begins"]
     assert "left post, 0.0" in result.left[0].words()
     legs = World(BOUNDS, (Obstacle(Box((2.0, 0.0), (0.1, 2.0), 0.3), name="kerb"),))
-    assert {one.reason for one in correct(take, legs).left} == {"no arm is in it, and nothing else is changed"}
+    assert {one.reason for one in correct(take, legs).left} == {"left_leg has its foot down there, and feet that are down stay"}
     with pytest.raises(LimbError, match="rounds 0 must be between 1 and 100"):
         correct(take, legs, rounds=0)
     assert gaitway.correct is correct
