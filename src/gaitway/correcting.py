@@ -113,8 +113,8 @@ def correct(
 ) -> Corrected:
     """Return a take whose limbs touch neither the world nor other bodies, as far as limbs can do that.
 
-    Trunks do not change, nor feet that are down. Where a limb leaves its motion and where it is back, its speed does not
-    jump. The result is the same for the same seed.
+    Trunks do not change, nor feet that are down. Where a limb leaves its motion and where it is back, its speed does
+    not jump. The result is the same for the same seed.
 
     Args:
         take: what the characters do.
