@@ -85,6 +85,8 @@ class HandGoal(NamedTuple):
     """(22,)."""
     mark: FloatArray
     """The point of the hand that is at the target; (3,)."""
+    way: int
+    """Which of the ways of the task it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +164,7 @@ class Handler:
             read_only(np.array(task.target)), bends, read_only(swivels), _WEIGHTS, out, told,
         )  # fmt: skip
         if chosen >= 0:
-            return HandGoal(out, task.ways[chosen].mark)
+            return HandGoal(out, task.ways[chosen].mark, chosen)
         where = "(" + ", ".join(f"{v:.2f}" for v in task.target) + ")"
         if told[0] > 0.0:
             why = f"it is {told[0]:.2f} m beyond the arm"

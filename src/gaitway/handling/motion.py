@@ -44,6 +44,8 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
+_TRIES, _GRIPS = 2, 3
+"""How often a leg is planned anew with other random numbers and half the gap, and how many grips are tried."""
 _WIDER, _SLACK = 1.5, 3e-4
 """How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
 exactly gaps are known [m]."""
@@ -129,13 +131,22 @@ def hand_motion(
     """
     told: LimbError | None = None
     for margin in MARGINS:
-        try:
-            goal = handler.goal(task, home, margin)
+        left = task
+        for _ in range(_GRIPS):  # where no way leads to the easiest grip, another one may do
+            try:
+                goal = handler.goal(left, home, margin)
+            except LimbError as problem:
+                told = told or problem
+                break
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
-            return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first, others,
-                          task.target if look is None else look, margin, seed, lift)  # fmt: skip
-        except LimbError as problem:
-            told = told or problem
+            try:
+                return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
+                              others, task.target if look is None else look, margin, seed, lift)  # fmt: skip
+            except LimbError as problem:
+                told = told or problem
+            left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
+            if not left.ways:
+                break
     raise told or LimbError("no margin to plan with")
 
 
@@ -230,7 +241,8 @@ def _leg(
     wide = max(margin, min(float(gaps[frame - begin]) for frame in free) - 1e-3)
     begins, ends = (handler.time + frame / FPS for frame in free)
     plan = None
-    tries = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK), (margin, 0.5 * margin))
+    exact = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK))
+    tries = (*exact, *(((margin, 0.5 * margin),) * _TRIES))
     for number, (keeps, kept) in enumerate(tries):
         options = LimbPlanOptions(margin=keeps, plans=3, kept=max(kept / keeps, 0.0) if keeps > 0.0 else 0.5)
         plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
