@@ -12,7 +12,7 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
-from gaitway.core.errors import LimbError
+from gaitway.core.errors import LimbError, SkeletonError
 from gaitway.handling.grips import ThingPose, grasp_place, grip_point, palm
 from gaitway.library.behavior import Library
 from gaitway.limbs import _goal_kernels
@@ -54,6 +54,15 @@ _LOW = 0.12
 """Greatest height of a thing that is grasped from above [m]."""
 _TURNS = 16
 """Number of ways in which an upright thing may be turned."""
+
+
+class UnreachedError(LimbError):
+    """A target that no posture reaches."""
+
+    def __init__(self, message: str, why: str) -> None:
+        """Keep why alone, too: a target may be told in the frame of a body that stands elsewhere."""
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +123,10 @@ class Handler:
             LimbError: for a body that has no arms, or does not stand on two feet.
         """
         clip = place(_standing(library), np.asarray(pose, dtype=np.float64))
-        return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+        try:
+            return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+        except SkeletonError:
+            raise LimbError(f"skeleton '{clip.skeleton.name}' has no arms of a person to handle things with") from None
 
     @property
     def rest(self) -> FloatArray:
@@ -172,7 +184,7 @@ class Handler:
             why = "every posture that reaches it touches something or would fall over"
         else:
             why = "every posture that reaches it is beyond the limits of the joints"
-        raise LimbError(f"the {task.hand} hand cannot reach {where}: {why}")
+        raise UnreachedError(f"the {task.hand} hand cannot reach {where}: {why}", why)
 
     def uneasiness(self, posture: FloatArray, home: FloatArray, hand: str) -> float:
         """Return how uneasy a posture (22,) is: trunk and knees first, then the wrist, then the arm's way from home."""
