@@ -185,6 +185,8 @@ class _Correcting:
         """Return why a collision is left."""
         known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in self._limbs(finding)]
         if not known:
+            if self.who is not None and limbs_of(finding):
+                return "those whose limbs are in it are not to be changed"
             return "neither an arm nor a leg is in it, and nothing else is changed"
         return next((why for why in known if why), "the rounds were used up")
 
