@@ -44,8 +44,8 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
-_TRIES, _GRIPS = 2, 3
-"""How often a leg is planned anew with other random numbers and half the gap, and how many grips are tried."""
+_GRIPS = 3
+"""How many grips are tried."""
 _WIDER, _SLACK = 1.5, 3e-4
 """How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
 exactly gaps are known [m]."""
@@ -130,7 +130,7 @@ def hand_motion(
         LimbError: that says how far it got.
     """
     told: LimbError | None = None
-    for margin in MARGINS:
+    for margin, exact in ((margin, exact) for margin in MARGINS for exact in (True, False)):
         left = task
         for _ in range(_GRIPS):  # where no way leads to the easiest grip, another one may do
             try:
@@ -141,7 +141,7 @@ def hand_motion(
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
             try:
                 return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
-                              others, task.target if look is None else look, margin, seed, lift)  # fmt: skip
+                              others, task.target if look is None else look, margin, exact, seed, lift)  # fmt: skip
             except LimbError as problem:
                 told = told or problem
             left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
@@ -163,7 +163,7 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, seed: int, high: float,
+    look: FloatArray, margin: float, exact: bool, seed: int, high: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
     one = leg_seconds(handler, task, home, goal) if first is None else first
@@ -191,7 +191,7 @@ def _moved(
         ((0, reach if holds[0] is None else reach - early), (lead, reach - early), holds[0]),
         ((leave if holds[1] is None else leave + late, last), (leave + late, last), holds[1]),
     ):
-        part, made, gap = _leg(handler, limb, clip, span, free, load, others, margin, seed)
+        part, made, gap = _leg(handler, limb, clip, span, free, load, others, margin, exact, seed)
         planned.append(made)
         gaps.append(gap)
         clip = _with_rows(clip, part, span[0])
@@ -225,9 +225,12 @@ def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> Float
 
 def _leg(
     handler: Handler, limb: Limb, clip: Clip, frames: tuple[int, int], free: tuple[int, int], load: Carried | None,
-    others: Sequence[OtherBody], margin: float, seed: int,
+    others: Sequence[OtherBody], margin: float, exact: bool, seed: int,
 ) -> tuple[Clip, bool, float]:  # fmt: skip
-    """Return the frames of a leg, planned anew if they touch something; whether they were, and their least gap [m]."""
+    """Return the frames of a leg, planned anew if they touch something; whether they were, and their least gap [m].
+
+    Unless it is `exact`, rounding may use up half of the margin.
+    """
     begin, end = frames
     part = slice_frames(clip, begin, end + 1)
     start = handler.time + begin / FPS
@@ -241,8 +244,9 @@ def _leg(
     wide = max(margin, min(float(gaps[frame - begin]) for frame in free) - 1e-3)
     begins, ends = (handler.time + frame / FPS for frame in free)
     plan = None
-    exact = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK))
-    tries = (*exact, *(((margin, 0.5 * margin),) * _TRIES))
+    tries = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK))
+    if not exact:
+        tries = ((margin, 0.5 * margin),) * 2
     for number, (keeps, kept) in enumerate(tries):
         options = LimbPlanOptions(margin=keeps, plans=3, kept=max(kept / keeps, 0.0) if keeps > 0.0 else 0.5)
         plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
