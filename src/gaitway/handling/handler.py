@@ -278,11 +278,11 @@ class Handler:
             if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
                 continue
             mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
-            for aside in _ASIDES:
-                for down in _DOWNS:
-                    frame = _hand_frame(limb, bearing + inward * aside, down, inward, roll)
-                    turn = rotations.multiply(rotations.from_matrix(frame), rotations.conjugate(limb.turns[3]))
-                    ways.append(HandWay(mark, turn))
+            frames = [
+                _hand_frame(limb, bearing + inward * aside, down, inward, roll) for aside in _ASIDES for down in _DOWNS
+            ]
+            turns = rotations.multiply(rotations.from_matrix(np.array(frames)), rotations.conjugate(limb.turns[3]))
+            ways += [HandWay(mark, turn) for turn in turns]
         return HandTask(hand, target, tuple(ways))
 
     def touching(self, hand: str, target: FloatArray) -> HandTask:
