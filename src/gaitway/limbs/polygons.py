@@ -68,7 +68,7 @@ class SwingPolygon:
 
     def hold(self, swings: FloatArray) -> BoolArray:
         """Return whether swings (N, 2) are inside; (N,)."""
-        return self._inside(directions(swings)) & (np.linalg.norm(swings, axis=1) <= math.pi)
+        return np.asarray(self._inside(directions(swings)) & (np.linalg.norm(swings, axis=1) <= math.pi))
 
     def _inside(self, ways: FloatArray) -> BoolArray:
         across = np.einsum("wsi,ni->nws", self.wedges, ways)

@@ -205,9 +205,9 @@ def _stepped(name: str, world: World, options: PaperOptions) -> _Stepped:
     rng = np.random.default_rng([options.seed, 5])
     ways, far = rng.uniform(-np.pi, np.pi, 400), rng.uniform(0.4, 1.4, 400)
     spots = np.column_stack([far * np.cos(ways), far * np.sin(ways), rng.uniform(0.5, 1.7, 400)])
-    spots = [spot for spot in spots if inside(world, spot) is None][: 12 if options.quick else 100]
+    free = [spot for spot in spots if inside(world, spot) is None][: 12 if options.quick else 100]
     standing, stepped, most, miss = 0, 0, 0, 0.0
-    for target in spots:
+    for target in free:
         try:
             plan = roadmaps.reach("right", target)
         except LimbError:
@@ -216,7 +216,7 @@ def _stepped(name: str, world: World, options: PaperOptions) -> _Stepped:
         hand = plan.reach.stander.place(plan.reach.path[-1:]).marks[0, grip_mark("right")]
         miss = max(miss, float(np.linalg.norm(hand - target)))
     return _Stepped(
-        name, len(roadmaps.poses), len(roadmaps.steps), grown, len(spots), standing, stepped, most, miss
+        name, len(roadmaps.poses), len(roadmaps.steps), grown, len(free), standing, stepped, most, miss
     )  # fmt: skip
 
 
