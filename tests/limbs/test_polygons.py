@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import read_only
 from gaitway.core.errors import LimbError
 from gaitway.limbs import find_limb, fit_limb, fit_limits, reach_posture
-from gaitway.limbs._joint_kernels import END_X, END_Y, SWING_X, SWING_Y
+from gaitway.limbs._joint_kernels import END_X, END_Y, SWING_X, SWING_Y, all_within
 from gaitway.limbs.polygons import SwingPolygon, directions, fit_polygon, swings_of
-from gaitway.limbs.stance import stand
+from gaitway.limbs.stance import _limit_tables
 from gaitway.motion.formats import load_clip
-from gaitway.world.world import World
 from shared_data import MOCAP, needs_mocap
 
 PERSON = load_cast("person")
@@ -141,10 +141,17 @@ def test_a_reach_keeps_a_polygon() -> None:
         assert "limits" in str(problem)
 
 
-def test_a_body_that_stands_can_have_polygons_for_one_arm_alone() -> None:
-    body = stand(PERSON.clips["stand"], World((-5.0, -5.0, 5.0, 5.0)))
-    assert body.table.limits.shape == (4, 5, 4)
-    assert body.place(body.rest[None]).valid[0]
+def test_limbs_with_and_without_polygons_share_one_table() -> None:
+    plain = [find_limb(WALK.skeleton, name) for name in ("right_arm", "left_arm")]
+    limbs = [plain[0], replace(plain[1], limits=replace(plain[1].limits, swing=star(3)))]
+    tables = _limit_tables(limbs)
+    q = np.zeros((300, 9))
+    q[:, [SWING_X, SWING_Y]] = star(3).middle + np.random.default_rng(1).uniform(-1.2, 1.2, (300, 2))
+    for limb, table in zip(limbs, tables, strict=True):
+        held = np.empty(len(q))
+        all_within(read_only(table), read_only(q), held)
+        assert ((held > 0.0) == limb.limits.hold(q)).all()
+        assert 0 < held.sum() < len(q)
 
 
 @needs_mocap
