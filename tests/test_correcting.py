@@ -18,7 +18,7 @@ from gaitway.audit.things import depth_findings
 from gaitway.cli import app
 from gaitway.core import rotations
 from gaitway.core.errors import LimbError
-from gaitway.correcting import Corrected, arms_of, correct
+from gaitway.correcting import Corrected, correct, feet_down, limbs_of
 from gaitway.limbs.planner import LimbPlan, LimbWindow
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
@@ -126,7 +126,7 @@ def test_hands_of_two_people_miss_one_another() -> None:
     take = take_of([WALK, moved(WALK, 4.0, 2.0 * hand + 0.03, np.pi)], ["ada", "bo"])
     world = World(BOUNDS)
     found = find_collisions(take, world)
-    assert {name for f in found for name, _, _ in arms_of(f)} == {"ada", "bo"}
+    assert {name for f in found for name, _, _ in limbs_of(f)} == {"ada", "bo"}
     result = corrected(take, world)
     assert result.ok
     assert {c.obstacle for c in result.corrections} <= {"ada", "bo"}
@@ -159,10 +159,51 @@ def test_what_no_arm_can_mend_is_told() -> None:
     assert [one.reason for one in result.left] == ["left_arm touches something already where the motion begins"]
     assert "left post, 0.0" in result.left[0].words()
     legs = World(BOUNDS, (Obstacle(Box((2.0, 0.0), (0.1, 2.0), 0.3), name="kerb"),))
-    assert {one.reason for one in correct(take, legs).left} == {"no arm is in it, and nothing else is changed"}
+    reasons = {one.reason for one in correct(take, legs).left}
+    assert reasons
+    assert all("_leg has its foot down" in one or "_leg finds no way over it" in one for one in reasons)
     with pytest.raises(LimbError, match="rounds 0 must be between 1 and 100"):
         correct(take, legs, rounds=0)
     assert gaitway.correct is correct
+
+
+def kerb(frame: int, side: str, height: float) -> World:
+    """A low thing under the ankle of a foot that is in the air in a frame of the walk, on that side alone."""
+    x, y, _ = WALK.joint_positions()[frame, WALK.skeleton.roles[f"{side}_ankle"]].tolist()
+    return World(BOUNDS, (Obstacle(Box((x, y), (0.06, 0.12), height), name="kerb"),))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_leg_whose_foot_is_in_the_air_is_lifted_and_feet_that_are_down_stay(side: str) -> None:
+    down = feet_down(WALK, side)
+    starts = np.flatnonzero(down[:-1] & ~down[1:])
+    ends = np.flatnonzero(~down[:-1] & down[1:])
+    start = int(starts[len(starts) // 2])
+    end = int(ends[ends > start][0]) + 1
+    take, world = take_of([WALK]), kerb((start + end) // 2, side, 0.14)
+    assert {limb for f in find_collisions(take, world) for _, limb, _ in limbs_of(f)} == {f"{side}_leg"}
+    result = correct(take, world)
+    assert result.ok
+    assert {one.limb for one in result.corrections} == {f"{side}_leg"}
+    before, after = audit_take(take, world), audit_take(result.take, world)
+    for row in ("continuity", "turn", "limits", "skate", "skate_found", "height", "under_ground"):
+        assert len(after[row].violations) == len(before[row].violations), row
+    one, other = take.clip(0), result.take.clip(0)
+    moved = np.linalg.norm(one.joint_positions() - other.joint_positions(), axis=-1)
+    assert moved[down].max() < 1e-5  # the other leg never moves, and this one not while its foot is down
+    ankle = one.skeleton.roles[f"{side}_ankle"]
+    assert 0.02 < moved[:, ankle].max() < 0.35
+    legs = [one.skeleton.roles[f"{side}_{joint}"] for joint in ("hip", "knee", "ankle")]
+    rest = np.setdiff1d(np.arange(len(one.skeleton)), legs)
+    assert one.rotations[:, rest] == pytest.approx(other.rotations[:, rest], abs=1e-6)
+
+
+def test_a_foot_that_is_down_in_something_stays_and_is_told() -> None:
+    down = feet_down(WALK, "left")
+    frame = int(np.flatnonzero(down)[len(np.flatnonzero(down)) // 2])
+    result = correct(take_of([WALK]), kerb(frame, "left", 0.1))
+    assert not result.ok
+    assert all("left_leg" in one.reason for one in result.left)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +321,7 @@ def test_a_hand_is_left_alone_while_it_takes_something() -> None:
 def test_only_those_are_changed_who_may_be(two_posts: World) -> None:
     result = correct(take_of([WALK]), two_posts, who=["somebody else"])
     assert not result.corrections
-    assert "no arm is in it" in result.left[0].words()
+    assert "not to be changed" in result.left[0].words()
 
 
 def test_people_who_stand_with_their_hands_in_one_another_at_both_ends() -> None:

@@ -1,8 +1,9 @@
-"""Motion correction: arms that touch something are planned anew, in time with everything else (Shapiro et al. 2007).
+"""Motion correction: limbs that touch something are planned anew, in time with everything else (Shapiro et al. 2007).
 
 The audit says who touches what, when and with which part. An arm that does leaves its motion before, passes what is in
-the way, and comes back after; legs, feet and trunk stay as they are. That is repeated until the audit finds nothing, or
-nothing that an arm could mend.
+the way, and comes back after. A leg whose foot is in the air is lifted over it, or passes beside it; feet that are down
+stay as they are, and so does the trunk. That is repeated until the audit finds nothing, or nothing that a limb could
+mend.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import GaitwayError, LimbError
 from gaitway.core.progress import Progress, silent
-from gaitway.limbs.linkage import Limb, fit_limb
+from gaitway.limbs.lifting import lift_step
+from gaitway.limbs.linkage import LEGS, Limb, fit_limb
 from gaitway.limbs.planner import ROOM, LimbPlan, LimbPlanOptions, LimbWindow
 from gaitway.limbs.surroundings import Carried, OtherBody, absent
-from gaitway.motion.body import ARM_PARTS, capsule_body
+from gaitway.motion.body import ARM_PARTS, LEG_PARTS, capsule_body
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts, foot_points
+from gaitway.motion.editing import slice_frames
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.data import Layer
@@ -47,13 +51,15 @@ _STILL = 1e-3
 """Largest offset that changes nothing [rad]."""
 _AGAIN = 3
 """Number of times that an arm is planned anew at about the same time."""
+_ROUND = 3
+"""Frames before and after a step that are looked at, too."""
 _CHANGED = 1e-7
 """Largest turn that counts as none [rad]."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """One arm that was planned anew."""
+    """One limb that was planned anew."""
 
     character: str
     limb: str
@@ -105,10 +111,10 @@ def correct(
     who: Collection[str] | None = None,
     progress: Progress = silent,
 ) -> Corrected:
-    """Return a take whose arms touch neither the world nor other bodies, as far as arms can do that.
+    """Return a take whose limbs touch neither the world nor other bodies, as far as limbs can do that.
 
-    Feet, legs and trunk do not change. Where an arm leaves its motion and where it is back, its speed does not jump.
-    The result is the same for the same seed.
+    Trunks do not change, nor feet that are down. Where a limb leaves its motion and where it is back, its speed does
+    not jump. The result is the same for the same seed.
 
     Args:
         take: what the characters do.
@@ -117,7 +123,7 @@ def correct(
         bars: what the audit lets pass.
         rounds: most audits; each corrects what the one before has found.
         seed: of all random choices.
-        who: names of those whose arms may be changed; None for everybody.
+        who: names of those whose limbs may be changed; None for everybody.
         progress: called after each round and each collision.
 
     Raises:
@@ -135,7 +141,7 @@ def correct(
         mended = 0
         for done, finding in enumerate(open_ones):
             mended += run.mend(finding)
-            progress("arms", done + 1, len(open_ones))
+            progress("limbs", done + 1, len(open_ones))
         if not mended:
             break
     left = tuple(Uncorrected(finding, run.reason(finding)) for finding in run.collisions())
@@ -145,7 +151,7 @@ def correct(
 
 
 class _Correcting:
-    """One correction of a take. This class is **mutable**: its take is replaced after each arm."""
+    """One correction of a take. This class is **mutable**: its take is replaced after each limb."""
 
     def __init__(
         self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int,
@@ -155,9 +161,9 @@ class _Correcting:
         self.bars, self.seed, self.who = bars, seed, who
         self.corrections: list[Correction] = []
         self.failed: dict[tuple[str, str, int], str] = {}
-        """Why an arm of a character could not be mended at a time [half seconds]."""
+        """Why a limb of a character could not be mended at a time [half seconds]."""
         self.tries: dict[tuple[str, str, int], int] = {}
-        """How often an arm was tried at a time."""
+        """How often a limb was tried at a time."""
         self._limb = lru_cache(maxsize=64)(self._fitted)
         self._usual = lru_cache(maxsize=8)(lambda body: usual_steps(take, body)[0])
         self._seen: tuple[Take, tuple[Finding, ...]] | None = None
@@ -172,31 +178,33 @@ class _Correcting:
         return self._seen[1]
 
     def hopeful(self, finding: Finding) -> bool:
-        """Return whether an arm may mend a collision that was not tried in vain."""
-        return any(_key(name, limb, finding.time) not in self.failed for name, limb, _ in self._arms(finding))
+        """Return whether a limb may mend a collision that was not tried in vain."""
+        return any(_key(name, limb, finding.time) not in self.failed for name, limb, _ in self._limbs(finding))
 
     def reason(self, finding: Finding) -> str:
         """Return why a collision is left."""
-        known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in self._arms(finding)]
+        known = [self.failed.get(_key(name, limb, finding.time)) for name, limb, _ in self._limbs(finding)]
         if not known:
-            return "no arm is in it, and nothing else is changed"
+            if self.who is not None and limbs_of(finding):
+                return "those whose limbs are in it are not to be changed"
+            return "neither an arm nor a leg is in it, and nothing else is changed"
         return next((why for why in known if why), "the rounds were used up")
 
-    def _arms(self, finding: Finding) -> list[tuple[str, str, str]]:
-        """Return the arms of a collision that may be changed; see `arms_of`."""
-        arms = thing_arms(self.take, finding) if finding.row == "thing_inside" else arms_of(finding)
-        return [one for one in arms if self.who is None or one[0] in self.who]
+    def _limbs(self, finding: Finding) -> list[tuple[str, str, str]]:
+        """Return the limbs of a collision that may be changed; see `limbs_of`."""
+        limbs = thing_arms(self.take, finding) if finding.row == "thing_inside" else limbs_of(finding)
+        return [one for one in limbs if self.who is None or one[0] in self.who]
 
     def mend(self, finding: Finding) -> bool:
-        """Plan the arm of a collision anew; of two arms, the one that finds a way."""
-        for name, limb, other in self._arms(finding):
+        """Plan the limb of a collision anew; of two limbs, the one that finds a way."""
+        for name, limb, other in self._limbs(finding):
             key = _key(name, limb, finding.time)
             if key in self.failed:
                 continue
             self.tries[key] = self.tries.get(key, 0) + 1
             why = "was planned anew several times, and still touches it"
             if self.tries[key] <= _AGAIN:
-                told = self._mend(finding, name, limb, other)
+                told = (self._lift if limb in LEGS else self._mend)(finding, name, limb, other)
                 if told is None:
                     return True
                 why = told
@@ -236,6 +244,42 @@ class _Correcting:
         self._lay(character, begin + low / clip.fps, before, after, limb)
         self.corrections.append(Correction(name, limb_name, plan.span, other, finding.value, plan.gap))
         return None
+
+    def _lift(self, finding: Finding, name: str, limb_name: str, other: str) -> str | None:
+        """Return None if a leg whose foot is in the air was lifted, else why it was not."""
+        character = self.take.index(name)
+        clip, begin = self.take.clip(character), self.take.start(character)
+        try:
+            limb = self._limb(character, limb_name)
+            down = feet_down(clip, limb_name.removesuffix("_leg"))
+        except GaitwayError as problem:
+            return f"cannot be found: {problem}"
+        first, last, deep = (
+            min(max(round((t - begin) * clip.fps), 0), len(clip) - 1)
+            for t in (*(finding.span or (finding.time, finding.time)), finding.time)
+        )
+        if down[deep]:
+            return "has its foot down there, and feet that are down stay"
+        start, end = deep, deep
+        while start > 0 and not down[start]:
+            start -= 1
+        while end < len(clip) - 1 and not down[end]:
+            end += 1
+        low, high = max(start - _ROUND, 0), min(end + _ROUND, len(clip) - 1) + 1
+        part = slice_frames(clip, low, high)
+        others = self._others(character, begin + np.arange(low, high) / clip.fps)
+        window = LimbWindow(limb, part, begin + low / clip.fps, self.world, others)
+        bad = (max(first, start) - low, min(last, end) - low)
+        for share in dict.fromkeys(share for _, share in _TRIES if share > 0.0):
+            plan = lift_step(
+                window, (start - low, end - low), bad, share * self.options.margin,
+                lambda plan: self._sound(window, part, plan),
+            )  # fmt: skip
+            if plan is not None:
+                self._lay(character, begin + low / clip.fps, part, window.applied(plan), limb)
+                self.corrections.append(Correction(name, limb_name, plan.span, other, finding.value, plan.gap))
+                return None
+        return "finds no way over it or beside it while its foot is in the air"
 
     def _busy(self, name: str, hand: str, time: float) -> tuple[float, float]:
         """Return from when to when a hand neither reaches nor takes nor lets go of anything, around a time [s]."""
@@ -315,16 +359,25 @@ class _Correcting:
         self.take = replace(self.take, layers=(*self.take.layers, layer))
 
 
-def arms_of(finding: Finding) -> list[tuple[str, str, str]]:
-    """Return the arms that a collision is about: character, limb, and what it touches."""
+def limbs_of(finding: Finding) -> list[tuple[str, str, str]]:
+    """Return the limbs that a collision is about: character, limb, and what it touches."""
     parts = finding.part.split(" in ")
     found = []
     for k, (name, part) in enumerate(zip(finding.characters, parts, strict=False)):
         side, _, what = part.partition("_")
-        if side in ("left", "right") and what in ARM_PARTS:
+        if side in ("left", "right") and what in (*ARM_PARTS, *LEG_PARTS):
             other = finding.obstacle if len(finding.characters) == 1 else finding.characters[1 - k]
-            found.append((name, f"{side}_arm", other))
+            found.append((name, f"{side}_{'arm' if what in ARM_PARTS else 'leg'}", other))
     return found
+
+
+def feet_down(clip: Clip, side: str) -> BoolArray:
+    """Return whether any part of a foot rests on the ground in each frame; (F,)."""
+    shown = clip if clip.contacts is not None else detect_contacts(clip)
+    columns = [k for k, point in enumerate(shown.skeleton.contact_points) if point.name in foot_points(side)]
+    if shown.contacts is None or not columns:
+        raise LimbError(f"no contacts of the {side} foot of clip '{clip.name}' are known")
+    return np.asarray(shown.contacts[:, columns].any(axis=1))
 
 
 def clumsy(take: Take, world: World, bars: AuditBars = AuditBars()) -> set[str]:  # noqa: B008  (frozen)

@@ -340,7 +340,7 @@ def _corrected(take: Take, scene: Scene, seed: int, progress: Progress) -> tuple
         return result.take, ()
     count = len(result.left)
     what = "one collision is left" if count == 1 else f"{count} collisions are left"
-    return result.take, (f"{what} that no arm mends; {result.left[0].words()}",)
+    return result.take, (f"{what} that no limb mends; {result.left[0].words()}",)
 
 
 def _scene_planner(scene: Scene) -> tuple[str, ScenePlanner] | None:

@@ -189,7 +189,7 @@ def test_what_is_not_needed_is_taken_back(window: LimbWindow, plans: list[LimbPl
     worse = np.array(plan.offsets)
     worse[:, 5:7] += 0.3 * (np.abs(plan.offsets).max(axis=1, keepdims=True) > 0.05)
     loud = LimbPlan(worse, plan.span, window.effort(worse), float(window.gaps(worse).min()), 0.1, False, 1, 1)
-    calm = window._calmed(loud, *plan.span, OPTIONS.margin)
+    calm = window._calmed(loud, *plan.span, OPTIONS)
     assert calm.effort < loud.effort
     assert window.gaps(calm.offsets).min() >= min(loud.gap, 0.5 * OPTIONS.margin)
 

@@ -320,8 +320,11 @@ def test_wrong_bodies_places_and_options_are_told_in_one_line(stander: Stander, 
 def test_the_paper_is_run_again() -> None:
     table = run_paper("kallmann", options=PaperOptions(quick=True))
     assert table.ok
-    assert [row["place"] for row in table.rows] == 2 * list(kallmann.TABLE)
+    assert [row["place"] for row in table.rows] == [*2 * list(kallmann.TABLE), "no obstacles", "kitchen"]
     good = kallmann._Row("cubes", 30, 1500, True, 0.2, 0.1, 900, 100, 97, 0.8, 1.2, 1e-5)
     assert all(claim.holds for claim in kallmann._claims([good], judged=True))
     bad = kallmann._Row("cubes", 30, 900, False, 99.0, 12.0, 900, 100, 50, 9.0, 9.0, 0.02)
     assert not any(claim.holds for claim in kallmann._claims([bad], judged=True))
+    stepped = kallmann._Stepped("cubes", 19, 60, 2.0, 100, 40, 80, 1, 1e-5)
+    assert all(claim.holds for claim in kallmann._step_claims([stepped]))
+    assert not any(claim.holds for claim in kallmann._step_claims([stepped._replace(stepped=40, miss=0.1)]))

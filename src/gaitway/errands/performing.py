@@ -16,6 +16,7 @@ from gaitway.performing.synthesis import REST, SWAY, Leg, Performer
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan
 from gaitway.take.model import Take
+from gaitway.take.things import things_of
 
 
 def errand_performers(found: ErrandPlan, seed: int, levels: LevelScene | None = None) -> list[Performer]:
@@ -59,12 +60,14 @@ def door_rows(found: ErrandPlan) -> dict[str, Any]:
 
 
 def with_arms_that_carry(take: Take, found: ErrandPlan) -> Take:
-    """Return a take in which whoever has a thing carries it."""
+    """Return a take in which whoever has a thing carries it, with closed fingers where the rig has some."""
     if found.desk is None:
         return take
     carrying = import_module("gaitway.handling.carrying")  # which loads the planner of limbs
+    fingers = import_module("gaitway.handling.fingers")
     carried: Take = carrying.with_carrying(take, found.desk.carries, found.desk.motions)
-    return carried
+    closed: Take = fingers.with_fingers(carried, things_of(carried))
+    return closed
 
 
 def _row(span: Span) -> list[Any]:

@@ -14,7 +14,7 @@ from gaitway.core.errors import LimbError
 from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
 from gaitway.handling.grips import ThingPose, grasp_place, nearest_grasp, touch_place
-from gaitway.handling.handler import Handler, HandTask
+from gaitway.handling.handler import Handler, HandTask, UnreachedError
 from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.errands import Handle
@@ -204,6 +204,8 @@ def _stops_for(
     kept = [stop for _, _, stop in sorted(tested, key=lambda row: row[:2])[:_KEPT]]
     if not kept:
         why = str(told) if told is not None else "there is nowhere to stand near it"
+        if isinstance(told, UnreachedError):
+            why = told.why  # its place is that of somebody at the origin
         raise LimbError(f"'{thing.name}' cannot be reached: {why}")
     return kept
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
-from gaitway.core.errors import LimbError
+from gaitway.core.errors import LimbError, SkeletonError
 from gaitway.handling.grips import ThingPose, grasp_place, grip_point, palm
 from gaitway.library.behavior import Library
-from gaitway.limbs import _roadmap_kernels as kernels
+from gaitway.limbs import _goal_kernels
+from gaitway.limbs._goal_kernels import WAY_FRAME, WAY_MARK, WAY_TURNED
 from gaitway.limbs._stance_kernels import ANGLE, ARM, DROP, FLEXION, LEAN, NUMBERS, TURN
 from gaitway.limbs.linkage import Limb
-from gaitway.limbs.roadmap import grip_mark
 from gaitway.limbs.stance import HANDS, Stander, stand
 from gaitway.limbs.surroundings import OtherBody
 from gaitway.motion.clip import Clip
@@ -30,14 +30,13 @@ from gaitway.world.world import World
 
 _SWIVELS = (0.35, 0.15, 0.55, 0.0, 0.8, 1.1, -0.35, 1.5)
 """Angles of an elbow outward from its lowest place, the most natural first [rad]."""
-_SCALES = (0.5, 1.0, 1.5)
-"""Shares of a node's trunk that a goal may have."""
 _RESOLUTION, _STEP = 0.03, 0.04
 """Numbers of a roadmap that a goal does not need [m]."""
 _EASY = np.array([math.radians(35.0), math.radians(15.0), math.radians(30.0), 0.1])
 """Flexion, lean, turn [rad] and drop [m] that are equally uneasy."""
 _WRIST, _ARM = 0.35, 0.04
 """What a square of the wrist's bend and of the arm's way from its home count beside these [1/rad^2]."""
+_WEIGHTS = read_only(np.array([*_EASY, _WRIST, _ARM]))
 _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
 _CARRIED = ((0.30, 0.17, 1.08), (0.34, 0.12, 1.12), (0.27, 0.22, 1.02))
@@ -47,8 +46,6 @@ _CARRIED_TILTS = ((0.0,), (0.5, -0.5), (1.0, -1.0), (1.5, -1.5))
 _STRAIN, _SHAKEN = 0.5, 0.06
 """How far a joint of an arm that carries may be beyond what joints usually do [degrees], wherever a walk turns it by so
 much [rad]."""
-_UNBENT = math.radians(6.0)
-"""How far a trunk may be bent by what is carried [rad]."""
 _ROLLS = (0.0, math.radians(45.0), math.radians(85.0))
 _ASIDES = (0.0, math.radians(30.0), math.radians(-20.0))
 _DOWNS = (math.radians(12.0), math.radians(35.0))
@@ -57,6 +54,15 @@ _LOW = 0.12
 """Greatest height of a thing that is grasped from above [m]."""
 _TURNS = 16
 """Number of ways in which an upright thing may be turned."""
+
+
+class UnreachedError(LimbError):
+    """A target that no posture reaches."""
+
+    def __init__(self, message: str, why: str) -> None:
+        """Keep why alone, too: a target may be told in the frame of a body that stands elsewhere."""
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +94,8 @@ class HandGoal(NamedTuple):
     """(22,)."""
     mark: FloatArray
     """The point of the hand that is at the target; (3,)."""
+    way: int
+    """Which of the ways of the task it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +123,10 @@ class Handler:
             LimbError: for a body that has no arms, or does not stand on two feet.
         """
         clip = place(_standing(library), np.asarray(pose, dtype=np.float64))
-        return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+        try:
+            return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+        except SkeletonError:
+            raise LimbError(f"skeleton '{clip.skeleton.name}' has no arms of a person to handle things with") from None
 
     @property
     def rest(self) -> FloatArray:
@@ -143,25 +154,37 @@ class Handler:
         positions, turns = clip.joint_transforms()
         return ThingPose(positions[0, joint], turns[0, joint])
 
-    def goal(self, task: HandTask, home: FloatArray, margin: float) -> HandGoal:
+    def goal(self, task: HandTask, home: FloatArray, margin: float, *, bends: bool = True) -> HandGoal:
         """Return the least uneasy posture found that fulfils a task, with the other arm as at home.
+
+        Args:
+            task: the hand and its target.
+            home: the posture that the reach begins in; (22,).
+            margin: gap to everything [m].
+            bends: whether trunk and knees may move, too.
 
         Raises:
             LimbError: that says how far it got.
         """
-        best, least, told = None, math.inf, None
-        for way in task.ways:
-            try:
-                found = self._found(task, way, home, margin)
-            except LimbError as problem:
-                told = told or problem
-                continue
-            cost = round(self.uneasiness(found, home, task.hand), 6)
-            if cost < least:
-                best, least = HandGoal(found, way.mark), cost
-        if best is None:
-            raise told or LimbError(f"the {task.hand} hand has no way to turn")
-        return best
+        if not task.ways:
+            raise LimbError(f"the {task.hand} hand has no way to turn")
+        out, told = np.empty(NUMBERS), np.empty(2)
+        swivels = np.array(_SWIVELS) * (1.0 if task.hand == "left" else -1.0)
+        chosen = _goal_kernels.find_easiest(
+            self.stander.table, read_only(np.array([_STEP, _RESOLUTION, float(margin)])), read_only(np.array(home)),
+            HANDS.index(task.hand), read_only(_way_rows(self.limb(task.hand), task.ways)),
+            read_only(np.array(task.target)), bends, read_only(swivels), _WEIGHTS, out, told,
+        )  # fmt: skip
+        if chosen >= 0:
+            return HandGoal(out, task.ways[chosen].mark, chosen)
+        where = "(" + ", ".join(f"{v:.2f}" for v in task.target) + ")"
+        if told[0] > 0.0:
+            why = f"it is {told[0]:.2f} m beyond the arm"
+        elif told[1] > 0.0:
+            why = "every posture that reaches it touches something or would fall over"
+        else:
+            why = "every posture that reaches it is beyond the limits of the joints"
+        raise UnreachedError(f"the {task.hand} hand cannot reach {where}: {why}", why)
 
     def uneasiness(self, posture: FloatArray, home: FloatArray, hand: str) -> float:
         """Return how uneasy a posture (22,) is: trunk and knees first, then the wrist, then the arm's way from home."""
@@ -197,14 +220,13 @@ class Handler:
                 ])  # fmt: skip
                 task = self.placing(thing, hand, inner, spot - np.array(thing.middle), None, tilts)
                 try:
-                    found = self.goal(task, home, 0.0).posture
+                    found = self.goal(task, home, 0.0, bends=False).posture
                 except LimbError:
                     continue
-                if np.abs(found[FLEXION:]).max() < _UNBENT:
-                    begin, carried = ARM * HANDS.index(hand), np.array(home)
-                    carried[begin : begin + ARM] = found[begin : begin + ARM]
-                    if violations(self._shaken(carried, hand), limits).max() < _STRAIN:
-                        return carried
+                begin, carried = ARM * HANDS.index(hand), np.array(home)
+                carried[begin : begin + ARM] = found[begin : begin + ARM]
+                if violations(self._shaken(carried, hand), limits).max() < _STRAIN:
+                    return carried
         return home
 
     def _shaken(self, posture: FloatArray, hand: str) -> Clip:
@@ -256,44 +278,30 @@ class Handler:
             if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
                 continue
             mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
-            for aside in _ASIDES:
-                for down in _DOWNS:
-                    frame = _hand_frame(limb, bearing + inward * aside, down, inward, roll)
-                    turn = rotations.multiply(rotations.from_matrix(frame), rotations.conjugate(limb.turns[3]))
-                    ways.append(HandWay(mark, turn))
+            frames = [
+                _hand_frame(limb, bearing + inward * aside, down, inward, roll) for aside in _ASIDES for down in _DOWNS
+            ]
+            turns = rotations.multiply(rotations.from_matrix(np.array(frames)), rotations.conjugate(limb.turns[3]))
+            ways += [HandWay(mark, turn) for turn in turns]
         return HandTask(hand, target, tuple(ways))
 
     def touching(self, hand: str, target: FloatArray) -> HandTask:
         """Return the task of touching a point [m] with the fingertips."""
         return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
 
-    def _found(self, task: HandTask, way: HandWay, home: FloatArray, margin: float) -> FloatArray:
-        number, limb = HANDS.index(task.hand), self.limb(task.hand)
-        offsets = np.array(self.stander.table.mark_offsets)
-        offsets[grip_mark(task.hand)] = rotations.rotate(limb.turns[3], way.mark)
-        table = self.stander.table._replace(mark_offsets=read_only(offsets))
-        marked = replace(self.stander, table=table)
-        nodes = np.ascontiguousarray(home[None])
-        out, told, frame = np.empty(NUMBERS), np.empty(2), np.eye(3)
-        if way.turn is not None:
-            frame = np.ascontiguousarray(rotations.to_matrix(rotations.multiply(way.turn, limb.turns[3])))
-        swivels = np.array(_SWIVELS) * (1.0 if task.hand == "left" else -1.0)
-        found = kernels.find_goal(
-            table, read_only(np.array([_STEP, _RESOLUTION, float(margin)])), read_only(nodes),
-            read_only(marked.place(nodes).marks), read_only(np.array(home)), number, read_only(np.array(way.mark)),
-            read_only(np.array(task.target)), read_only(frame), way.turn is not None, 1,
-            read_only(np.array(_SCALES)), read_only(swivels), out, told,
-        )  # fmt: skip
-        if found:
-            return out
-        where = "(" + ", ".join(f"{v:.2f}" for v in task.target) + ")"
-        if told[0] > 0.0:
-            why = f"it is {told[0]:.2f} m beyond the arm"
-        elif told[1] > 0.0:
-            why = "every posture that reaches it touches something or would fall over"
-        else:
-            why = "every posture that reaches it is beyond the limits of the joints"
-        raise LimbError(f"the {task.hand} hand cannot reach {where}: {why}")
+
+def _way_rows(limb: Limb, ways: Sequence[HandWay]) -> FloatArray:
+    """Return ways in which a hand may be at its target as `find_easiest` reads them; (W, 13)."""
+    rows = np.zeros((len(ways), _goal_kernels.WAY_COLUMNS))
+    rows[:, WAY_MARK:WAY_FRAME] = [way.mark for way in ways]
+    rows[:, WAY_FRAME:WAY_TURNED] = np.eye(3).ravel()
+    turned = [k for k, way in enumerate(ways) if way.turn is not None]
+    if turned:
+        turns = np.array([ways[k].turn for k in turned])
+        frames = rotations.to_matrix(rotations.multiply(turns, limb.turns[3]))
+        rows[turned, WAY_FRAME:WAY_TURNED] = frames.reshape(-1, 9)
+        rows[turned, WAY_TURNED] = 1.0
+    return rows
 
 
 def _hand_frame(limb: Limb, yaw: float, down: float, inward: float, roll: float) -> FloatArray:

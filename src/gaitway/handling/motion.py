@@ -44,8 +44,11 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
-_TRIES = 3
-"""How often a leg is planned anew with other random numbers."""
+_GRIPS = 3
+"""How many grips are tried."""
+_WIDER, _SLACK = 1.5, 3e-4
+"""How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
+exactly gaps are known [m]."""
 _YAW, _UP, _DOWN = math.radians(55.0), math.radians(25.0), math.radians(40.0)
 """How far a head turns aside, up and down [rad]."""
 _NECK = 0.4
@@ -127,14 +130,23 @@ def hand_motion(
         LimbError: that says how far it got.
     """
     told: LimbError | None = None
-    for margin in MARGINS:
-        try:
-            goal = handler.goal(task, home, margin)
+    for margin, exact in ((margin, exact) for margin in MARGINS for exact in (True, False)):
+        left = task
+        for _ in range(_GRIPS):  # where no way leads to the easiest grip, another one may do
+            try:
+                goal = handler.goal(left, home, margin)
+            except LimbError as problem:
+                told = told or problem
+                break
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
-            return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first, others,
-                          task.target if look is None else look, margin, seed, lift)  # fmt: skip
-        except LimbError as problem:
-            told = told or problem
+            try:
+                return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
+                              others, task.target if look is None else look, margin, exact, seed, lift)  # fmt: skip
+            except LimbError as problem:
+                told = told or problem
+            left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
+            if not left.ways:
+                break
     raise told or LimbError("no margin to plan with")
 
 
@@ -151,7 +163,7 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, seed: int, high: float,
+    look: FloatArray, margin: float, exact: bool, seed: int, high: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
     one = leg_seconds(handler, task, home, goal) if first is None else first
@@ -179,7 +191,7 @@ def _moved(
         ((0, reach if holds[0] is None else reach - early), (lead, reach - early), holds[0]),
         ((leave if holds[1] is None else leave + late, last), (leave + late, last), holds[1]),
     ):
-        part, made, gap = _leg(handler, limb, clip, span, free, load, others, margin, seed)
+        part, made, gap = _leg(handler, limb, clip, span, free, load, others, margin, exact, seed)
         planned.append(made)
         gaps.append(gap)
         clip = _with_rows(clip, part, span[0])
@@ -213,20 +225,30 @@ def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> Float
 
 def _leg(
     handler: Handler, limb: Limb, clip: Clip, frames: tuple[int, int], free: tuple[int, int], load: Carried | None,
-    others: Sequence[OtherBody], margin: float, seed: int,
+    others: Sequence[OtherBody], margin: float, exact: bool, seed: int,
 ) -> tuple[Clip, bool, float]:  # fmt: skip
-    """Return the frames of a leg, planned anew if they touch something; whether they were, and their least gap [m]."""
+    """Return the frames of a leg, planned anew if they touch something; whether they were, and their least gap [m].
+
+    Unless it is `exact`, rounding may use up half of the margin.
+    """
     begin, end = frames
     part = slice_frames(clip, begin, end + 1)
     start = handler.time + begin / FPS
     around = [_shown(other, begin, end + 1) for other in others]
     window = LimbWindow(limb, part, start, handler.world, around, carried=load)
-    gap = float(window.gaps(bar=margin + 1e-6).min())
-    if gap >= margin - 1e-4:
+    gaps = window.gaps(bar=_WIDER * margin + 1e-6)
+    gap = float(gaps.min())
+    if gap >= margin - _SLACK:
         return part, False, gap
-    options, plan = LimbPlanOptions(margin=margin, plans=3), None
-    for number in range(_TRIES):
-        begins, ends = (handler.time + frame / FPS for frame in free)
+    # rounded corners are nearer than planned ones; where the ends of a leg are near something, so is its plan
+    wide = max(margin, min(float(gaps[frame - begin]) for frame in free) - 1e-3)
+    begins, ends = (handler.time + frame / FPS for frame in free)
+    plan = None
+    tries = ((wide, min(margin + _SLACK, wide - _SLACK)), (margin, margin - _SLACK))
+    if not exact:
+        tries = ((margin, 0.5 * margin),) * 2
+    for number, (keeps, kept) in enumerate(tries):
+        options = LimbPlanOptions(margin=keeps, plans=3, kept=max(kept / keeps, 0.0) if keeps > 0.0 else 0.5)
         plan = window.plan(begins, ends, options=options, seed=seed + 1000 * number)
         if plan is not None:
             break

@@ -15,7 +15,7 @@ from gaitway.core.arrays import BoolArray
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import STILL, detect_contacts, stances
+from gaitway.motion.contacts import STILL, detect_contacts, foot_points, stances
 from gaitway.motion.editing import joined, place, resample
 from gaitway.motion.footplants import FootPlan, bridge
 from gaitway.motion.footskate import clean_footskate, reach_feet
@@ -72,7 +72,7 @@ def shortened(clip: Clip, share: float) -> Clip:
     names = [point.name for point in clip.skeleton.contact_points]
     plans = {}
     for side in ("left", "right"):
-        columns = [k for k, name in enumerate(names) if name in _foot(side)]
+        columns = [k for k, name in enumerate(names) if name in foot_points(side)]
         planted: BoolArray = np.array([row.any() for row in clip.contacts[:, columns]])
         ankle, toe = clip.skeleton.roles[f"{side}_ankle"], clip.skeleton.roles.get(f"{side}_toe")
         shift = np.zeros((len(clip), 3))
@@ -116,13 +116,9 @@ def _truly_planted(clip: Clip) -> Clip:
     return replace(clip, contacts=contacts)
 
 
-def _foot(side: str) -> set[str]:
-    return {f"{side}_{part}" for part in ("heel", "ball", "toe")}
-
-
 def _on_feet(clip: Clip) -> bool:
     """Return whether nothing but feet touches the ground in a clip."""
-    names, feet = [point.name for point in clip.skeleton.contact_points], _foot("left") | _foot("right")
+    names, feet = [point.name for point in clip.skeleton.contact_points], foot_points("left") | foot_points("right")
     others = [k for k, name in enumerate(names) if name not in feet]
     return clip.contacts is not None and not clip.contacts[:, others].any()
 

@@ -30,6 +30,9 @@ LOW, HIGH = 0, 1
 """Columns of ranges."""
 SWING_ELLIPSE, TWIST_RANGE, FLEX_RANGE, ROLL_RANGE, END_ELLIPSE = range(5)
 """Rows of limits: ellipses are centre x, centre y, radius x, radius y; ranges are low, high [rad]; (5, 4)."""
+WEDGES = END_ELLIPSE + 1
+"""Row of limits at which wedges of spherical polygons begin, three rows each: the row of the ellipse whose swing they
+limit (-1: none), and the inner normal of one side of the wedge; (3 W, 4)."""
 _SMALL = 1e-9
 
 
@@ -254,12 +257,39 @@ def in_ellipse(limits: FloatArray, row: int, x: float, y: float) -> bool:
 
 
 @kernel(inner=True)
+def in_polygon(limits: FloatArray, row: int, x: float, y: float) -> bool:
+    """Return whether a swing is within the spherical polygon of its row: in one of its wedges; True if it has none."""
+    if limits.shape[0] == WEDGES:
+        return True
+    angle = math.sqrt(x * x + y * y)
+    if angle > math.pi:  # once around: swings are shorter than half a turn
+        return False
+    s = 1.0 if angle < _SMALL else math.sin(angle) / angle
+    dx, dy, dz, limited = s * y, -s * x, math.cos(angle), False
+    for wedge in range(WEDGES, limits.shape[0], 3):
+        if limits[wedge, 0] != row:
+            continue
+        limited, inside = True, True
+        for side in range(wedge, wedge + 3):
+            if limits[side, 1] * dx + limits[side, 2] * dy + limits[side, 3] * dz < -_SMALL:
+                inside = False
+                break
+        if inside:
+            return True
+    return not limited
+
+
+@kernel(inner=True)
 def within(limits: FloatArray, q: FloatArray) -> bool:
-    """Return whether a posture keeps the limits (5, 4)."""
+    """Return whether a posture keeps the limits (5 + 3 W, 4)."""
     for row, angle in ((TWIST_RANGE, q[TWIST]), (FLEX_RANGE, q[FLEX]), (ROLL_RANGE, q[ROLL])):
         if not limits[row, LOW] - _SMALL <= angle <= limits[row, HIGH] + _SMALL:
             return False
-    return in_ellipse(limits, SWING_ELLIPSE, q[SWING_X], q[SWING_Y]) and in_ellipse(
+    if not in_ellipse(limits, SWING_ELLIPSE, q[SWING_X], q[SWING_Y]):
+        return False
+    if not in_ellipse(limits, END_ELLIPSE, q[END_X], q[END_Y]):
+        return False
+    return in_polygon(limits, SWING_ELLIPSE, q[SWING_X], q[SWING_Y]) and in_polygon(
         limits, END_ELLIPSE, q[END_X], q[END_Y]
     )
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
+from gaitway.limbs._goal_kernels import uneasy
 from gaitway.limbs._joint_kernels import END_TWIST, END_X, END_Y, PLANNED, SIDE, solve, within
-from gaitway.limbs._roadmap_kernels import MARGIN, uneasy
+from gaitway.limbs._roadmap_kernels import MARGIN, hand_distances, take_nearest
 from gaitway.limbs._stance_kernels import (
     ANGLE,
     ARM,
@@ -137,22 +138,15 @@ def find_likely(
         draws: uniform numbers, shared evenly by the members; (R, 8).
         out: filled if nothing is missing; (22,).
     """
-    memory, mark, count = stance_memory(stance), 2 + 5 * hand + 3, min(members, nodes.shape[0])
+    memory, count = stance_memory(stance), min(members, nodes.shape[0])
     away, steps = np.empty(nodes.shape[0]), draws.shape[0] // max(count, 1)
     x, y, before = np.empty(NUMBERS), np.empty(NUMBERS), np.empty(NUMBERS)
     idle, best, least, wrist = ARM * (1 - hand), np.inf, np.inf, np.empty(3)
     for d in range(3):
         wrist[d] = target[d] - frame[d, 0] * grip[0] - frame[d, 1] * grip[1] - frame[d, 2] * grip[2]
-    for n in range(nodes.shape[0]):
-        away[n] = 0.0
-        for d in range(3):
-            away[n] += (marks[n, mark, d] - target[d]) ** 2
+    hand_distances(marks, hand, target, away)
     for member in range(count):
-        near = 0
-        for n in range(nodes.shape[0]):
-            if away[n] < away[near] - 1e-9:
-                near = n
-        away[near] = np.inf
+        near = take_nearest(away)
         for k in range(NUMBERS):
             x[k] = nodes[near, k]
             before[k] = x[k]

@@ -42,7 +42,7 @@ class LimbTable(NamedTuple):
     lengths: FloatArray
     """(2,) [m]."""
     limits: FloatArray
-    """(5, 4), see `LimbLimits`."""
+    """(5 + 3 W, 4), see `LimbLimits.table`."""
     segments: IntArray
     """Segment of each capsule; (K,)."""
     capsule_starts: FloatArray

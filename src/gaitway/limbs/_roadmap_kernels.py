@@ -1,4 +1,4 @@
-"""Compiled reaching roadmaps: sampling, growth, shortcuts, shortest ways, goals by IK, and smoothing.
+"""Compiled reaching roadmaps: sampling, growth, shortcuts, shortest ways, and smoothing.
 
 The distance of two postures is the mean distance of their marks [m] (Kallmann et al. 2003, section 5); that of one hand
 leaves out the marks of the other arm. Edges are straight in the 22 numbers. Numbers are drawn outside.
@@ -13,21 +13,11 @@ import numpy as np
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.limbs._joint_kernels import (
-    END_TWIST,
-    END_X,
-    END_Y,
     FLEX,
     FLEX_RANGE,
     LOW,
     PLANNED,
-    ROLL,
-    SIDE,
-    SWING_X,
     draw_posture,
-    limb_angles,
-    product,
-    solve,
-    within,
 )
 from gaitway.limbs._stance_kernels import (
     AHEAD,
@@ -43,7 +33,6 @@ from gaitway.limbs._stance_kernels import (
     TURN,
     Stance,
     StanceMemory,
-    hang,
     place_body,
     stance_memory,
     valid_posture,
@@ -61,15 +50,9 @@ _REGULAR, _RIGHT_HANDED = 0.60, 0.66
 """Shares of regular postures, and of distant ones that are right-handed."""
 _STRAIGHT = 0.25
 """Share of the range of an elbow's bend that distant postures use."""
-_DOWN = -0.3
+DOWN = -0.3
 """Height of a unit vector below which an arm points down, so that knees may bend."""
-_ASIDE = 0.3
-"""Angle by which the other arm is held aside [rad], once or twice."""
-_MISSED = 1e-4
-"""How near the hand must come to its target [m]."""
-_FARS, _DEEPS = 6, 6
-"""How many ways to follow an arm, and depths, are tried for a goal."""
-_TIE = 1e-9
+TIE = 1e-9
 """Distances that differ by less are equal, and the first counts [m]."""
 GROUPS = ((0, ARM), (ARM, 2 * ARM), (2 * ARM, NUMBERS))
 """Columns of right arm, left arm, and trunk with legs, which are smoothed apart where they cannot be together."""
@@ -181,10 +164,10 @@ def draw_sample(stance: Stance, draws: FloatArray, row: int, x: FloatArray, memo
         ahead += stance.frame[i, 0] * way
         left += stance.frame[i, 1] * way
         up += stance.frame[i, 2] * way
-    length = max(math.sqrt(square), _TIE)
+    length = max(math.sqrt(square), TIE)
     up /= length
     far, deep = 0.3 + 0.7 * draws[row, more + 2], draws[row, more + 3]
-    lead_trunk(stance, hand, ahead / length, left / length, up, far, deep if up < _DOWN else 0.1 * deep, x)
+    lead_trunk(stance, hand, ahead / length, left / length, up, far, deep if up < DOWN else 0.1 * deep, x)
 
 
 @kernel
@@ -196,11 +179,33 @@ def draw_samples(stance: Stance, draws: FloatArray, x: FloatArray) -> None:
 
 
 @kernel(inner=True, borrows=True)
+def hand_distances(marks: FloatArray, hand: int, target: FloatArray, away: FloatArray) -> None:
+    """Write how far the middle of a hand is from a target (3,) in each node, given its marks (N, 12, 3) [m]; (N,)."""
+    mark = 2 + 5 * hand + 3
+    for n in range(marks.shape[0]):
+        square = 0.0
+        for d in range(3):
+            square += (marks[n, mark, d] - target[d]) ** 2
+        away[n] = math.sqrt(square)
+
+
+@kernel(inner=True, borrows=True)
+def take_nearest(away: FloatArray) -> int:
+    """Return the first of the nearest nodes, given their distances (N,) [m], and take it out for the next call."""
+    near = 0
+    for n in range(away.shape[0]):
+        if away[n] < away[near] - TIE:
+            near = n
+    away[near] = np.inf
+    return near
+
+
+@kernel(inner=True, borrows=True)
 def _nearest(marks: FloatArray, count: int, here: FloatArray, hand: int) -> int:
     near, least = 0, np.inf
     for n in range(count):
         away = mark_distance(marks[n], here, hand)
-        if away < least - _TIE:
+        if away < least - TIE:
             near, least = n, away
     return near
 
@@ -230,7 +235,7 @@ def grow(
             continue
         write_marks(stance, memory, here)
         near = _nearest(marks, count, here, BOTH)
-        share = min(1.0, numbers[STEP] / max(mark_distance(marks[near], here, BOTH), _TIE))
+        share = min(1.0, numbers[STEP] / max(mark_distance(marks[near], here, BOTH), TIE))
         new = nodes[count]
         for k in range(NUMBERS):
             new[k] = nodes[near, k] + share * (sample[k] - nodes[near, k])
@@ -354,7 +359,7 @@ def shortcuts(
             goal, away = near[n], lengths[n]
             if made == links.shape[0] or linked == 3:
                 break
-            if stamp[goal] == start and way[goal] <= worth * away + _TIE:
+            if stamp[goal] == start and way[goal] <= worth * away + TIE:
                 continue
             if edge_valid(stance, nodes[start], nodes[goal], _farthest(marks[start], marks[goal]), numbers, memory):
                 links[made, 0], links[made, 1] = goal, start
@@ -410,7 +415,7 @@ def shortest(
             continue
         for arc in range(first[node], first[node + 1]):
             total = here + costs[arcs[arc]]
-            if blocked[arcs[arc]] == 0 and total < way[to[arc]] - _TIE:
+            if blocked[arcs[arc]] == 0 and total < way[to[arc]] - TIE:
                 way[to[arc]], by[to[arc]], come[to[arc]] = total, arcs[arc], node
                 count = _push(heap, items, count, total, to[arc])
     return -1
@@ -440,11 +445,7 @@ def attach(
     for n in range(nodes.shape[0]):
         away[n] = mark_distance(marks[n], here, hand)
     for _ in range(min(tries, nodes.shape[0])):
-        near = 0
-        for n in range(nodes.shape[0]):
-            if away[n] < away[near] - _TIE:
-                near = n
-        away[near] = np.inf
+        near = take_nearest(away)
         for k in range(NUMBERS):
             node[k] = nodes[near, k]
         if kept >= 0:
@@ -475,176 +476,6 @@ def first_bad(stance: Stance, numbers: FloatArray, path: FloatArray) -> int:
     return -1
 
 
-@kernel(inner=True, borrows=True)
-def uneasy(x: FloatArray, stance: Stance) -> float:
-    """Return how far trunk, collarbones and knees are from standing upright: a small lean costs less than a squat."""
-    deep = x[DROP] / stance.size
-    cost: float = x[FLEXION] ** 2 + 1.5 * x[LEAN] ** 2 + 0.7 * x[TURN] ** 2 + 12.0 * deep**2 + 0.6 * deep
-    for arm in range(2):
-        cost += x[ARM * arm + RAISE] ** 2 + x[ARM * arm + AHEAD] ** 2
-    return cost
-
-
-@kernel(inner=True, shared=True)
-def _trunks(
-    stance: Stance, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int, target: FloatArray,
-    seeds: int, scales: FloatArray, memory: StanceMemory,
-) -> FloatArray:  # fmt: skip
-    """Return postures (C, 22) to try for a goal: that of the start with other trunks.
-
-    They follow an arm which points at the target, or are those of the nodes whose hand is nearest, whole and in part.
-    """
-    count, more = min(seeds, nodes.shape[0]), scales.shape[0]
-    out, n = np.empty((1 + _FARS * _DEEPS + count * more, NUMBERS)), 1
-    for row in range(out.shape[0]):
-        for k in range(NUMBERS):
-            out[row, k] = start[k]
-    place_body(stance, start, memory)
-    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
-    for i in range(3):
-        way = target[i] - memory.places[stance.joints[hand, 0], i]
-        square += way * way
-        ahead += stance.frame[i, 0] * way
-        left += stance.frame[i, 1] * way
-        up += stance.frame[i, 2] * way
-    length = max(math.sqrt(square), _TIE)
-    for far in range(_FARS):
-        for deep in range(_DEEPS if up < _DOWN * length else 1):
-            lead_trunk(stance, hand, ahead / length, left / length, up / length, (far + 1.0) / _FARS,
-                       deep / (_DEEPS - 1.0), out[n])  # fmt: skip
-            n += 1
-    mark, away = 2 + 5 * hand + 3, np.empty(nodes.shape[0])
-    for node in range(nodes.shape[0]):
-        away[node] = 0.0
-        for d in range(3):
-            away[node] += (marks[node, mark, d] - target[d]) ** 2
-    for _ in range(count):
-        near = 0
-        for node in range(nodes.shape[0]):
-            if away[node] < away[near] - _TIE:
-                near = node
-        away[near] = np.inf
-        for s in range(more):
-            for k in range(NUMBERS):
-                if k >= FLEXION or ARM * hand <= k < ARM * hand + ANGLE:
-                    out[n, k] = start[k] + scales[s] * (nodes[near, k] - start[k])
-            n += 1
-    return out[:n]
-
-
-@kernel
-def find_goal(
-    stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int,
-    grip: FloatArray, target: FloatArray, frame: FloatArray, turned: bool, seeds: int, scales: FloatArray,
-    swivels: FloatArray, out: FloatArray, told: FloatArray,
-) -> bool:  # fmt: skip
-    """Write the most comfortable posture (22,) found that brings the middle of a hand to a target; False if none.
-
-    Args:
-        stance: the body.
-        numbers: see the columns above; (3,).
-        nodes: (N, 22).
-        marks: (N, 12, 3).
-        start: the posture from which the other arm goes on to hang; (22,).
-        hand: `RIGHT` or `LEFT`.
-        grip: middle of the hand in the frame of the last segment [m]; (3,).
-        target: (3,) [m].
-        frame: wanted frame of the last segment if `turned`, else the hand goes on straight from the forearm; (3, 3).
-        turned: whether there is a wanted frame.
-        seeds: number of nodes whose trunks are tried.
-        scales: shares of the trunk of a node; (S,).
-        swivels: angles of the elbow, in the order of preference [rad]; (W,).
-        out: filled; (22,).
-        told: filled: least distance by which arms are too short [m], postures that reach within limits; (2,).
-    """
-    memory, best = stance_memory(stance), np.inf
-    q, lengths, aim, wrist = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty(3)
-    told[0], told[1] = np.inf, 0.0
-    trunks = _trunks(stance, nodes, marks, start, hand, target, seeds, scales, memory)
-    strains, idle, kept = np.empty(trunks.shape[0]), 1 - hand, ARM * (1 - hand) + ANGLE
-    hanging, q_idle = np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
-    place_body(stance, start, memory)
-    for k in range(3):
-        product(memory.turns[stance.joints[idle, k]], stance.back_turns[idle, k].T, hanging[k])
-    for n in range(trunks.shape[0]):
-        strains[n] = round(uneasy(trunks[n], stance), 9)
-    for n in np.argsort(strains, kind="mergesort"):
-        y = trunks[n]
-        if strains[n] >= best:
-            break
-        if not place_body(stance, y, memory):
-            continue
-        hang(stance, idle, memory)
-        limb_angles(memory.base, hanging, q_idle, memory.turn)  # the other arm hangs on as it did
-        hang(stance, hand, memory)
-        q[SIDE], q[END_TWIST] = stance.extras[hand, 0], stance.extras[hand, 1]
-        lengths[0], lengths[1] = stance.lengths[hand, 0], stance.lengths[hand, 1]
-        for d in range(3):
-            aim[d] = target[d]
-            if turned:
-                for e in range(3):
-                    aim[d] -= frame[d, e] * grip[e]
-        if not turned:
-            lengths[1] += grip[2]
-        square = 0.0
-        for d in range(3):
-            square += (aim[d] - memory.start[d]) ** 2
-        told[0] = min(told[0], math.sqrt(square) - lengths[0] - lengths[1])
-        for w in range(swivels.shape[0]):
-            cost = strains[n] + 0.05 * w
-            if cost >= best:
-                break
-            for d in range(3):
-                wrist[d] = aim[d]
-            for _ in range(1 if turned else 6):  # the middle of the hand is a little beside the forearm's line
-                good = solve(memory.base, memory.start, lengths, wrist, frame, swivels[w], q, memory.turn, memory.swing)
-                if not good:
-                    break
-                if not turned:
-                    q[END_X], q[END_Y], q[ROLL] = 0.0, 0.0, start[ARM * hand + ANGLE + ROLL]
-                for k in range(PLANNED):
-                    y[ARM * hand + ANGLE + k] = q[k]
-                good = _pull(stance, hand, y, target, wrist, memory) < _MISSED
-                if good:
-                    break
-            if not good or not within(stance.limits[hand], q):
-                continue
-            told[1] += 1.0
-            cost += 0.3 * (q[END_X] ** 2 + q[END_Y] ** 2)
-            if cost < best - _TIE:
-                for way in range(4):  # it hangs, or is held aside of the thigh, or is taken along by the trunk
-                    for k in range(PLANNED):
-                        y[kept + k] = q_idle[k] if way < 3 else start[kept + k]
-                    if way < 3:
-                        y[kept + SWING_X] += _ASIDE * way * (1.0 if hand == RIGHT else -1.0)
-                    good = valid_posture(stance, y, numbers[MARGIN], memory)
-                    if good:
-                        break
-                if good:
-                    best = cost
-                    for k in range(NUMBERS):
-                        out[k] = y[k]
-                hang(stance, hand, memory)
-    return best < np.inf
-
-
-@kernel(inner=True, shared=True, borrows=True)
-def _pull(
-    stance: Stance, hand: int, y: FloatArray, target: FloatArray, wrist: FloatArray, memory: StanceMemory
-) -> float:
-    """Move what IK aims at by the miss of the hand's middle; return that miss [m]."""
-    place_body(stance, y, memory)
-    joint, mark, square = stance.joints[hand, 2], 2 + 5 * hand + 3, 0.0
-    for d in range(3):
-        at = memory.places[joint, d]
-        for e in range(3):
-            at += memory.turns[joint, d, e] * stance.mark_offsets[mark, e]
-        wrist[d] += target[d] - at
-        square += (target[d] - at) ** 2
-    hang(stance, hand, memory)
-    return math.sqrt(square)
-
-
 @kernel
 def bridge(
     stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, some: IntArray, main: IntArray,
@@ -656,7 +487,7 @@ def bridge(
         away[s] = np.inf
         for m in range(main.shape[0]):
             length = mark_distance(marks[some[s]], marks[main[m]], BOTH)
-            if length < away[s] - _TIE:
+            if length < away[s] - TIE:
                 near[s], away[s] = main[m], length
     order = np.argsort(np.round(away, 9), kind="mergesort")
     for n in range(min(tries, some.shape[0])):

@@ -79,7 +79,7 @@ class Stance(NamedTuple):
     lengths: FloatArray
     """Of both bones [m]; (4, 2)."""
     limits: FloatArray
-    """See `LimbLimits`; (4, 5, 4)."""
+    """See `LimbLimits.table`; (4, 5 + 3 W, 4)."""
     extras: FloatArray
     """Sideward bend and end twist that each keeps [rad]; (4, 2)."""
     ankles: FloatArray

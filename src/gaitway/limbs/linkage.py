@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -38,6 +39,7 @@ from gaitway.limbs._joint_kernels import (
     TWIST_RANGE,
     UPPER,
 )
+from gaitway.limbs.polygons import SwingPolygon, fit_polygon
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.ik import LEFT_ARM, LEFT_LEG, RIGHT_ARM, RIGHT_LEG, set_limb
@@ -46,6 +48,8 @@ from gaitway.motion.skeleton import Skeleton
 ARMS, LEGS = ("left_arm", "right_arm"), ("left_leg", "right_leg")
 LIMBS = (*ARMS, *LEGS)
 """Names of limbs."""
+ELLIPSE, POLYGON = SHAPES = ("ellipse", "polygon")
+"""Shapes of the limits of swings."""
 _CHAINS = {"left_arm": LEFT_ARM, "right_arm": RIGHT_ARM, "left_leg": LEFT_LEG, "right_leg": RIGHT_LEG}
 _LEAST_BEND, _CLEAR = 0.02, 8.0
 """Mean square of the bend below which captures do not show a hinge, and how far bends about it must outweigh others."""
@@ -60,11 +64,18 @@ _LEG_LIMITS = ((-20, -42, 62, 92), (-80, 60), (-8, 155), (-40, 60), (0, 0, 50, 6
 
 @dataclass(frozen=True, eq=False)
 class LimbLimits:
-    """Limits of a limb: swings lie in ellipses about a direction (spherical ellipses), twists and bends in ranges."""
+    """Limits of a limb: swings lie in ellipses about a direction (spherical ellipses), twists and bends in ranges.
+
+    A swing may have a spherical polygon, which counts instead of its ellipse.
+    """
 
     rows: FloatArray
     """Swing ellipse, twist, bend, roll, end ellipse [rad]; (5, 4). Ellipses are centre x, y and radius x, y; ranges are
     low, high and two zeros."""
+    swing: SwingPolygon | None = None
+    """Polygon of the swing of shoulder or hip."""
+    end: SwingPolygon | None = None
+    """Polygon of the swing of wrist or ankle."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", owned(self.rows, "limits", (5, 4), error=LimbError))
@@ -75,8 +86,19 @@ class LimbLimits:
     def hold(self, postures: FloatArray) -> BoolArray:
         """Return whether postures (N, 9) keep the limits; (N,)."""
         out = np.empty(len(postures))
-        _joint_kernels.all_within(self.rows, read_only(postures), out)
+        _joint_kernels.all_within(self.table, read_only(postures), out)
         return out > 0.0
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """What kernels read: the rows, with ellipses around polygons, and the wedges of these; (5 + 3 W, 4)."""
+        rows, wedges = np.array(self.rows), [np.empty((0, 4))]
+        for row, polygon in ((SWING_ELLIPSE, self.swing), (END_ELLIPSE, self.end)):
+            if polygon is not None:
+                rows[row] = polygon.ellipse()
+                sides = polygon.wedges.reshape(-1, 3)
+                wedges.append(np.column_stack([np.full(len(sides), float(row)), sides]))
+        return read_only(np.concatenate([rows, *wedges]))
 
     def widened(self, postures: FloatArray) -> LimbLimits:
         """Return limits that are wide enough for postures (N, 9): what a motion does itself cannot be wrong."""
@@ -88,7 +110,11 @@ class LimbLimits:
             away = (postures[:, columns] - rows[row, :2]) / rows[row, 2:]
             farthest = float(np.sqrt(np.sum(away**2, axis=1)).max())
             rows[row, 2:] *= max(1.0, _EDGE * farthest)
-        return LimbLimits(rows)
+        polygons = (
+            None if polygon is None else polygon.widened(postures[:, columns])
+            for polygon, columns in ((self.swing, [SWING_X, SWING_Y]), (self.end, [END_X, END_Y]))
+        )
+        return LimbLimits(rows, *polygons)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,17 +268,23 @@ def turned(limb: Limb, hinge: float) -> Limb:
     turns[1:3] = rotations.multiply(turns[1:3], spin)
     rows[TWIST_RANGE, :2] += hinge
     rows[ROLL_RANGE, :2] -= hinge
-    return replace(limb, turns=turns, hinge=limb.hinge + hinge, limits=LimbLimits(rows), fitted=True)
+    return replace(limb, turns=turns, hinge=limb.hinge + hinge, limits=replace(limb.limits, rows=rows), fitted=True)
 
 
-def fit_limits(limb: Limb, clips: Sequence[Clip], share: float = 0.995) -> LimbLimits:
+def fit_limits(
+    limb: Limb, clips: Sequence[Clip], share: float = 0.995, *, shape: str = ELLIPSE, corners: int = 16
+) -> LimbLimits:
     """Return limits that hold a share of the frames of clips: those of one rig and its performers.
 
     Args:
         limb: the limb.
         clips: motion on its rig.
         share: share of the frames that each of the five limits holds.
+        shape: of the limits of swings, "ellipse" or "polygon".
+        corners: number of corners of a polygon.
     """
+    if shape not in SHAPES:
+        raise LimbError(f"no limits of shape '{shape}'; there are {' and '.join(SHAPES)}{did_you_mean(shape, SHAPES)}")
     if not clips:
         raise LimbError(f"limits of '{limb.name}' cannot be fitted without clips")
     if not 0.0 < share <= 1.0:
@@ -266,7 +298,10 @@ def fit_limits(limb: Limb, clips: Sequence[Clip], share: float = 0.995) -> LimbL
         middle, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-2)
         reach = np.sqrt(np.sum(((q[:, columns] - middle) / half) ** 2, axis=1))
         rows[row] = np.concatenate([middle, half * max(float(np.quantile(reach, share)), 1e-3)])
-    return LimbLimits(rows)
+    if shape == ELLIPSE:
+        return LimbLimits(rows)
+    swings = (np.ascontiguousarray(q[:, columns]) for columns in ([SWING_X, SWING_Y], [END_X, END_Y]))
+    return LimbLimits(rows, *(fit_polygon(one, share, corners) for one in swings))
 
 
 def limb_subtree(limb: Limb) -> BoolArray:

@@ -50,8 +50,9 @@ class LimbPlanOptions:
     """Options of a plan."""
 
     margin: float = 0.02
-    """Gap that is planned with, to everything but the body itself [m]; rounding may use up half of it. Below 0, so much
-    depth is let pass."""
+    """Gap that is planned with, to everything but the body itself [m]. Below 0, so much depth is let pass."""
+    kept: float = 0.5
+    """Share of the margin that rounding must leave."""
     fastest: float = 6.0
     """Greatest speed of an angle beside that of the motion itself [rad/s]. More looks jerky."""
     plans: int = 2
@@ -65,10 +66,15 @@ class LimbPlanOptions:
 
     def __post_init__(self) -> None:
         bounds = {"margin": (-0.01, 0.5), "fastest": (0.1, 100.0), "plans": (1, 100), "iterations": (1, 100_000),
-                  "step": (0.01, 2.0)}  # fmt: skip
+                  "step": (0.01, 2.0), "kept": (0.0, 1.0)}  # fmt: skip
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
                 raise LimbError(f"{name} {getattr(self, name):g} of a plan must be between {low:g} and {high:g}")
+
+    @property
+    def least(self) -> float:
+        """Gap that a rounded plan must have [m]."""
+        return min(self.margin, self.kept * self.margin)
 
     def numbers(self) -> FloatArray:
         """Return the columns that the kernels read; (7,)."""
@@ -127,7 +133,7 @@ class LimbWindow:
             tips.append(far[int(np.argmax(np.round(np.linalg.norm(far, axis=1), 9)))])
         self.table = LimbTable(
             read_only(starts), read_only(bases), read_only(self.source), limb.lengths,
-            limb.limits.widened(self.source).rows, self.capsules.segments, self.capsules.starts, self.capsules.ends,
+            limb.limits.widened(self.source).table, self.capsules.segments, self.capsules.starts, self.capsules.ends,
             self.capsules.radii, read_only(np.array(tips)), around,
         )  # fmt: skip
 
@@ -194,7 +200,7 @@ class LimbWindow:
             shorter = _planner_kernels.smooth(
                 self.table, numbers, np.ascontiguousarray(path), read_only(tries), checks
             )  # fmt: skip
-            made = self._rounded(shorter, options.margin, held)
+            made = self._rounded(shorter, options, held)
             if made is None:
                 continue
             valid += 1
@@ -202,7 +208,7 @@ class LimbWindow:
                 best = made
         if best is None:
             return None
-        calm = self._calmed(best, begin, end, options.margin)
+        calm = self._calmed(best, begin, end, options)
         return replace(calm, span=(begin, end), valid=valid, checks=int(checks[0]))
 
     def _bad(self, begin: float, end: float, margin: float) -> tuple[float, float]:
@@ -227,7 +233,7 @@ class LimbWindow:
         draws = rng.random((_HOLDS, DRAWS))
         return _planner_kernels.hold(self.table, numbers, read_only(times), read_only(draws), checks)
 
-    def _rounded(self, path: FloatArray, margin: float, held: bool) -> LimbPlan | None:
+    def _rounded(self, path: FloatArray, options: LimbPlanOptions, held: bool) -> LimbPlan | None:
         """Return a plan with its corners rounded by the widest Gaussian that stays clear, or None if none is.
 
         The offset is nothing outside the span, so that its speed and that of the motion are one at both ends.
@@ -241,7 +247,7 @@ class LimbWindow:
         if len(touched) == 0:
             return None
         frames = (max(int(touched[0]) - room, 0), min(int(touched[-1]) + room + 1, len(self)))
-        bar, least = 2.0 * abs(margin) + 0.01, min(margin, 0.5 * margin)
+        bar, least = 2.0 * abs(options.margin) + 0.01, options.least
         inside = _eased(np.minimum(times - path[0, TIME], path[-1, TIME] - times) / _END_S)[:, None]
         ends = scipy.ndimage.gaussian_filter1d(plain, _END_WIDTH * self.clip.fps, axis=0, mode="constant")
         fade = _fade(len(self), frames, round(0.1 * self.clip.fps))[:, None]
@@ -257,7 +263,7 @@ class LimbWindow:
                 return LimbPlan(offsets, (0.0, 0.0), self.effort(offsets), gap, width, held, 1, 0)
         return None
 
-    def _calmed(self, plan: LimbPlan, begin: float, end: float, margin: float) -> LimbPlan:
+    def _calmed(self, plan: LimbPlan, begin: float, end: float, options: LimbPlanOptions) -> LimbPlan:
         """Return a plan of which everything is taken back that is not needed: of all angles at once, then of each.
 
         Postures are drawn at random, so an arm that lifts off a wall may bend its wrist for no reason.
@@ -265,7 +271,7 @@ class LimbWindow:
         room = round(ROOM * self.clip.fps)
         first, last = (round((t - self.begin) * self.clip.fps) for t in (begin, end))
         frames = (max(first - room, 0), min(last + room + 1, len(self)))
-        bar, least = 2.0 * abs(margin) + 0.01, min(plan.gap, margin, 0.5 * margin)
+        bar, least = 2.0 * abs(options.margin) + 0.01, min(plan.gap, options.least)
         for _ in range(2):
             before = plan.effort
             for columns in _TAKEN_BACK:

@@ -104,7 +104,7 @@ def reach_posture(
     given[BASE:START], given[START:TARGET] = base.ravel(), start
     given[TARGET:TURN], given[TURN:SWIVEL], given[SWIVEL] = target, end, swivel
     q = np.zeros(ANGLES) if posture is None else np.array(posture, dtype=np.float64)
-    lengths, turns, limits, tests, at = limb.lengths, limb.turns, limb.limits.rows, 0, 0
+    lengths, turns, limits, tests, at = limb.lengths, limb.turns, limb.limits.table, 0, 0
     while True:
         at = _joint_kernels.search_swivel(given, lengths, turns, offsets, at, limits, q)
         if at < 0 or at == len(offsets):
@@ -128,7 +128,7 @@ def reach_postures(
     given, q, found = np.empty((count, GIVEN)), np.zeros((count, ANGLES)), np.empty(count, dtype=np.int64)
     given[:, BASE:START], given[:, START:TARGET] = np.reshape(bases, (count, 9)), starts
     given[:, TARGET:TURN], given[:, TURN:SWIVEL], given[:, SWIVEL] = targets, ends, swivels
-    _joint_kernels.search_swivels(given, limb.lengths, limb.turns, offsets, limb.limits.rows, q, found)
+    _joint_kernels.search_swivels(given, limb.lengths, limb.turns, offsets, limb.limits.table, q, found)
     return q, (found >= 0) & (found < len(offsets))
 
 

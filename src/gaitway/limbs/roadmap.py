@@ -18,7 +18,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.core.suggest import did_you_mean
-from gaitway.limbs import _likely_kernels
+from gaitway.limbs import _goal_kernels, _likely_kernels
 from gaitway.limbs import _roadmap_kernels as kernels
 from gaitway.limbs._roadmap_kernels import BOTH, DRAWS
 from gaitway.limbs._stance_kernels import MARKS, NUMBERS
@@ -201,7 +201,7 @@ class ReachRoadmap:
         limb, frame = self.stander.limbs[number], self._frame(number, turn)
         out, told = np.empty(NUMBERS), np.empty(2)
         swivels = np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)
-        found = kernels.find_goal(
+        found = _goal_kernels.find_goal(
             self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number,
             read_only(GRIP * limb.tip), read_only(at), read_only(frame), turn is not None, _SEEDS,
             read_only(np.array(_SCALES)), read_only(swivels), out, told,

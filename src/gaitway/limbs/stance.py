@@ -203,7 +203,7 @@ def _table(still: Clip, limbs: tuple[Limb, ...], own: Sequence[FloatArray], arou
         base_turns=read_only(np.ascontiguousarray(turns[:, 0])),
         back_turns=read_only(np.ascontiguousarray(turns[:, 1:].transpose(0, 1, 3, 2))),
         lengths=read_only(np.stack([limb.lengths for limb in limbs])),
-        limits=read_only(np.stack([limb.limits.rows for limb in limbs])),
+        limits=read_only(_limit_tables(limbs)),
         extras=read_only(np.stack([q[ARM - ANGLE :] for q in own])),
         ankles=read_only(ankles), feet=read_only(np.stack(feet)),
         poles=read_only(np.stack([_pole(limb, places, foot) for limb, foot in zip(limbs[2:], feet, strict=True)])),
@@ -263,6 +263,14 @@ def _marks(skeleton: Skeleton, limbs: Sequence[Limb], size: float) -> tuple[IntA
         joints += [*limb.joints.tolist(), int(limb.joints[2]), int(limb.joints[2])]
         offsets += [np.zeros(3)] * 3 + [rotations.rotate(limb.turns[3], p) for p in (grip, side)]
     return read_only(np.array(joints)), read_only(np.array(offsets))
+
+
+def _limit_tables(limbs: Sequence[Limb]) -> FloatArray:
+    """Return the limits of all limbs, with empty wedges where one has fewer than another; (4, 5 + 3 W, 4)."""
+    out = np.full((len(limbs), max(len(limb.limits.table) for limb in limbs), 4), -1.0)
+    for limb, rows in zip(limbs, out, strict=True):
+        rows[: len(limb.limits.table)] = limb.limits.table
+    return out
 
 
 def _pole(limb: Limb, places: FloatArray, foot: FloatArray) -> FloatArray:

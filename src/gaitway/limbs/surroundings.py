@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import shapely
@@ -15,7 +16,7 @@ from gaitway.limbs import _collision_kernels
 from gaitway.limbs._collision_kernels import BALL, CONCAVE, CONVEX, TRIANGLE, Around, WorldSolids
 from gaitway.limbs.linkage import Limb, limb_subtree
 from gaitway.motion.anatomy import t_pose, t_pose_positions
-from gaitway.motion.body import CapsuleBody, capsule_body
+from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.footprint import Footprint, core_geometry
@@ -191,28 +192,15 @@ class LimbCapsules:
     @staticmethod
     def of(limb: Limb, carried: Carried | None = None) -> LimbCapsules:
         """Return the capsules of a limb and of what it carries. Fingers and toes are as in the T-pose."""
-        skeleton, body, inside = limb.skeleton, capsule_body(limb.skeleton), limb_subtree(limb)
-        world, places = t_pose(skeleton), t_pose_positions(skeleton)
-        rows: list[tuple[int, FloatArray, FloatArray, float]] = []
-        for c in np.flatnonzero(inside[body.joints]).tolist():
-            joint = int(body.joints[c])
-            segment = max(k for k in range(3) if _above(skeleton, int(limb.joints[k]), joint))
-            home = int(limb.joints[segment])
-            back = rotations.conjugate(rotations.multiply(world[home], limb.turns[1 + segment]))
-            ends = [
-                rotations.rotate(back, places[joint] + rotations.rotate(world[joint], end[c]) - places[home])
-                for end in (body.starts, body.ends)
-            ]
-            rows.append((segment, ends[0], ends[1], float(body.radii[c])))
-        if carried is not None:
-            back = rotations.conjugate(limb.turns[3])
-            for start, end, radius in zip(carried.starts, carried.ends, carried.radii, strict=True):
-                rows.append((2, rotations.rotate(back, start), rotations.rotate(back, end), float(radius)))
+        own = _own_capsules(limb)
+        if carried is None:
+            return own
+        back, count = rotations.conjugate(limb.turns[3]), len(carried.radii)
         return LimbCapsules(
-            read_only(np.array([row[0] for row in rows], dtype=np.int64)),
-            read_only(np.array([row[1] for row in rows])),
-            read_only(np.array([row[2] for row in rows])),
-            read_only(np.array([row[3] for row in rows])),
+            read_only(np.concatenate([own.segments, np.full(count, 2, dtype=np.int64)])),
+            read_only(np.concatenate([own.starts, rotations.rotate(back, carried.starts)])),
+            read_only(np.concatenate([own.ends, rotations.rotate(back, carried.ends)])),
+            read_only(np.concatenate([own.radii, carried.radii])),
         )
 
     def trimmed(self, share: float, lengths: FloatArray) -> LimbCapsules:
@@ -250,7 +238,7 @@ def body_around(
     """
     body = capsule_body(clip.skeleton)
     axes, count = np.ascontiguousarray(body.segments(*clip.joint_transforms())), len(body)
-    rest = _rest_gaps(body, clip.skeleton)
+    rest = _rest_gaps(clip.skeleton)
     pairs = np.array([(a, b) for a in range(count) for b in range(a) if rest[a, b] > _TOUCHING], dtype=np.int64)
     depths = np.zeros((count, count))
     _collision_kernels.pair_depths(axes, read_only(body.radii), axes, read_only(body.radii), depths)
@@ -288,7 +276,7 @@ def limb_around(
     depths = np.zeros((count, len(rest_rows)))
     _collision_kernels.pair_depths(mine, capsules.radii, own_axes, read_only(own_radii), depths)
     slack = depths + _SELF_SLACK
-    rest = _rest_gaps(body, limb.skeleton)
+    rest = _rest_gaps(limb.skeleton)
     if strict and carried:
         slack[-carried:] = _SELF_SLACK
     slack[: len(limb_rows)][rest[np.ix_(limb_rows, rest_rows)] <= _TOUCHING] = np.inf
@@ -375,12 +363,38 @@ def _above(skeleton: Skeleton, ancestor: int, joint: int) -> bool:
     return joint == ancestor
 
 
-def _rest_gaps(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
+@lru_cache(maxsize=64)
+def _own_capsules(limb: Limb) -> LimbCapsules:
+    """Return the capsules of a limb without what it carries."""
+    skeleton, body, inside = limb.skeleton, capsule_body(limb.skeleton), limb_subtree(limb)
+    world, places = t_pose(skeleton), t_pose_positions(skeleton)
+    rows: list[tuple[int, FloatArray, FloatArray, float]] = []
+    for c in np.flatnonzero(inside[body.joints]).tolist():
+        joint = int(body.joints[c])
+        segment = max(k for k in range(3) if _above(skeleton, int(limb.joints[k]), joint))
+        home = int(limb.joints[segment])
+        back = rotations.conjugate(rotations.multiply(world[home], limb.turns[1 + segment]))
+        ends = [
+            rotations.rotate(back, places[joint] + rotations.rotate(world[joint], end[c]) - places[home])
+            for end in (body.starts, body.ends)
+        ]
+        rows.append((segment, ends[0], ends[1], float(body.radii[c])))
+    return LimbCapsules(
+        read_only(np.array([row[0] for row in rows], dtype=np.int64)),
+        read_only(np.array([row[1] for row in rows])),
+        read_only(np.array([row[2] for row in rows])),
+        read_only(np.array([row[3] for row in rows])),
+    )
+
+
+@lru_cache(maxsize=32)
+def _rest_gaps(skeleton: Skeleton) -> FloatArray:
     """Return the gaps of all pairs of capsules in the T-pose [m]; (C, C)."""
+    body = capsule_body(skeleton)
     axes = np.ascontiguousarray(body.segments(t_pose_positions(skeleton), t_pose(skeleton))[None])
     depths = np.full((len(body), len(body)), -np.inf)
     _collision_kernels.pair_depths(axes, read_only(body.radii), axes, read_only(body.radii), depths)
-    return -depths
+    return read_only(-depths)
 
 
 def _pair_runs(pairs: IntArray, ease: FloatArray) -> tuple[IntArray, FloatArray]:

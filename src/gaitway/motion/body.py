@@ -20,6 +20,8 @@ _LEG = 0.85
 """Length of the leg that the radii below belong to [m]; they are scaled to the leg of the figure."""
 ARM_PARTS = ("shoulder", "elbow", "hand")
 """Capsules of an arm: upper arm, forearm and hand; their names have a side before these."""
+LEG_PARTS = ("hip", "knee", "foot", "toes")
+"""Capsules of a leg: thigh, shin, foot and toes; the same."""
 _LIMB_RADII = (
     ("hip", "knee", 0.075),
     ("knee", "ankle", 0.052),

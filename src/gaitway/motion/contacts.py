@@ -77,6 +77,11 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
     return tuple(ContactPoint(n, j, (x, y, z)) for n, j, (x, y, z) in zip(names, joints, offsets.tolist(), strict=True))
 
 
+def foot_points(side: str) -> set[str]:
+    """Return the names of the contact points that the foot of a side may have."""
+    return {f"{side}_{part}" for part in _FOOT_PARTS}
+
+
 def with_contact_points(clip: Clip) -> Clip:
     """Return the clip on a skeleton that has contact points: its own, or else those of `humanoid_contact_points`."""
     if clip.skeleton.contact_points:
