@@ -185,7 +185,7 @@ def frame_depth(
         solids: the solids.
         near: numbers of those that may be met.
         moves: where movers are; (M, 4).
-        groups: group of each capsule; (C,).
+        groups: group of each capsule, or -1 for one that is left out; (C,).
         tolerance: depth that does not count [m].
         depths: the depths, 0 where there is none [m]; (G,).
         which: number of the deepest solid; (G,).
@@ -199,6 +199,8 @@ def frame_depth(
         if m >= 0:
             mx, my, mc, ms = moves[m, 0], moves[m, 1], moves[m, 2], moves[m, 3]
         for k in range(len(radii)):
+            if groups[k] < 0:
+                continue
             ax, ay = capsules[k, 0, 0] - mx, capsules[k, 0, 1] - my
             bx, by = capsules[k, 1, 0] - mx, capsules[k, 1, 1] - my
             ax, ay, bx, by = mc * ax + ms * ay, mc * ay - ms * ax, mc * bx + ms * by, mc * by - ms * bx

@@ -46,6 +46,8 @@ class NarrowBody(NamedTuple):
     """Factor on lengths."""
     moving: IntArray
     """Joints that narrowing may turn, and all above them, parents first; (M,)."""
+    upper: IntArray
+    """Joints that narrowing may turn, and all below them, parents first; (U,)."""
     rest: FloatArray
     """World rotations of the T-pose; (J, 4)."""
     limit: IntArray
@@ -68,6 +70,8 @@ class NarrowBody(NamedTuple):
     """(C,) [m]."""
     groups: IntArray
     """Group of each capsule; (C,)."""
+    moved: IntArray
+    """The same, and -1 for capsules that narrowing does not move; (C,)."""
     sides: IntArray
     """Number of the arm whose forearm or hand a capsule is, or -1; (C,)."""
     trunk: IntArray
@@ -168,19 +172,31 @@ def _set(rows: FloatArray, j: int, q: Turn) -> None:
 
 
 @kernel(inner=True, shared=True, borrows=True)
-def pose_joints(body: NarrowBody, root: FloatArray, local: FloatArray, places: FloatArray, world: FloatArray) -> None:
+def _pose_joint(body: NarrowBody, local: FloatArray, j: int, places: FloatArray, world: FloatArray) -> None:
+    p = body.parents[j]
+    above = _turn_at(world, p)
+    _set(world, j, _times(above, _turn_at(local, j)))
+    o = _rotated(above, _point_at(body.offsets, j))
+    for k in range(3):
+        places[j, k] = places[p, k] + o[k]
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _pose_all(body: NarrowBody, root: FloatArray, local: FloatArray, places: FloatArray, world: FloatArray) -> None:
     """Write positions (J, 3) and world rotations (J, 4) of a pose (J, 4) whose root is at a place (3,)."""
     for j in range(len(local)):
-        p = body.parents[j]
-        if p < 0:
+        if body.parents[j] < 0:
             _set(world, j, _turn_at(local, j))
             places[j, 0], places[j, 1], places[j, 2] = root[0], root[1], root[2]
         else:
-            above = _turn_at(world, p)
-            _set(world, j, _times(above, _turn_at(local, j)))
-            o = _rotated(above, _point_at(body.offsets, j))
-            for k in range(3):
-                places[j, k] = places[p, k] + o[k]
+            _pose_joint(body, local, j, places, world)
+
+
+@kernel(inner=True, shared=True, borrows=True)
+def _pose_upper(body: NarrowBody, local: FloatArray, places: FloatArray, world: FloatArray) -> None:
+    """Write the same of the joints that narrowing moves."""
+    for k in range(len(body.upper)):
+        _pose_joint(body, local, body.upper[k], places, world)
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -323,12 +339,12 @@ def narrow_pose(
     for j in range(len(given)):
         for c in range(4):
             local[j, c] = given[j, c]
-    pose_joints(body, root, local, places, world)
+    _pose_all(body, root, local, places, world)
     if trunk == 0.0 and arms[0] == 0.0 and arms[1] == 0.0:
         return
     if trunk != 0.0:
         _turn_trunk(body, trunk, world, local)
-        pose_joints(body, root, local, places, world)
+        _pose_upper(body, local, places, world)
     faced = _rotated(_turn_at(given, 0), _point_at(body.forward.reshape(1, 3), 0))
     heading = np.arctan2(faced[1], faced[0])
     ahead = (np.cos(heading), np.sin(heading), 0.0)
@@ -349,9 +365,9 @@ def narrow_pose(
             wrist = _sum(wrist, np.tanh(far / MIDDLE) * out[k], ahead)
             pole = _sum(_sum((0.0, 0.0, ELBOW[2]), ELBOW[0], ahead), ELBOW[1], own)
             _place_arm(body, places, world, local, k, wrist, pole, arms[k])
-    pose_joints(body, root, local, places, world)
+    _pose_upper(body, local, places, world)
     _keep_limits(body, given, world, local, turns)
-    pose_joints(body, root, local, places, world)
+    _pose_upper(body, local, places, world)
 
 
 @kernel(inner=True, shared=True, borrows=True)

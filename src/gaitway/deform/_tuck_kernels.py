@@ -176,6 +176,8 @@ def tuck_motion(
     wide, one, marks, memory = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     least, stale = 1e30, 0
     for rounds in range(_ROUNDS):
+        # legs were clear in the first round, and stay as they are
+        groups = body.groups if rounds == 0 else body.moved
         for i in range(n):
             if stale_pose[i]:
                 narrow_pose(
@@ -183,7 +185,7 @@ def tuck_motion(
                 )
                 lay_capsules(body, places, world, axes)
                 frame_depth(
-                    axes, body.radii, solids, near, moves[i], body.groups, settings[TOLERANCE], depths[i], which[i]
+                    axes, body.radii, solids, near, moves[i], groups, settings[TOLERANCE], depths[i], which[i]
                 )
                 own_depth(axes, body.radii, body.sides, body.trunk, own[i])
                 if len(body.arms) > 0:

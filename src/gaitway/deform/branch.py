@@ -43,9 +43,9 @@ def posed(squeezed: Squeezed) -> Clip:
     """Return the motion of a fragment in the world: its body follows the path, and feet that are down stay."""
     fragment = squeezed.fragment
     clip = fragment.clip
-    if fragment.work is not None and fragment.work.rolled is None and fragment.path is not None:
+    if fragment.work is not None and fragment.work.rolled is None and _differs(squeezed):
         bend = follow_path(laid([fragment.work], [squeezed.start]), squeezed.path)
-        if bend is not None and _differs(squeezed):
+        if bend is not None:
             return bent(clip, bend)
     carry = planar.compose(squeezed.start, planar.inverse(clip.planar_path()[0]))
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)

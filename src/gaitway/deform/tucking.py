@@ -101,6 +101,9 @@ def narrow_body(skeleton: Skeleton) -> NarrowBody:
             spine.append(parents[spine[-1]])
     limits = joint_limits(skeleton)
     moving = {joint for chain in arms for joint in chain[:2]} | {*spine, *([neck] if can else [])}
+    upper = set(moving)
+    for joint, parent in enumerate(parents):
+        upper |= {joint} if parent in upper else set()
     bases = dict(zip(limits.joints.tolist(), limits.bases.tolist(), strict=True))
     todo = list(moving)
     while todo:
@@ -111,13 +114,16 @@ def narrow_body(skeleton: Skeleton) -> NarrowBody:
                 todo.append(above)
     rows = np.full(len(skeleton), -1, dtype=np.int64)
     rows[limits.joints] = np.arange(len(limits.joints))
+    groups = capsule_groups(skeleton)
     sides, trunk = _own_parts(body.names)
     return NarrowBody(
         read_only(np.array(parents, dtype=np.int64)), read_only(skeleton.offsets), read_only(skeleton.forward),
         _ints(spine[::-1]), neck, hips, _ints(arms).reshape(-1, 3), leg_length(skeleton) / _LEG if can else 1.0,
-        _ints(sorted(moving)), read_only(t_pose(skeleton)), read_only(rows), read_only(limits.bases),
+        _ints(sorted(moving)), _ints(sorted(upper)), read_only(t_pose(skeleton)), read_only(rows), read_only(limits.bases),
         read_only(limits.axes), read_only(limits.low), read_only(limits.high), read_only(body.joints),
-        read_only(body.starts), read_only(body.ends), read_only(body.radii), capsule_groups(skeleton), sides, trunk,
+        read_only(body.starts), read_only(body.ends), read_only(body.radii), groups,
+        _ints([group if joint in upper else -1 for group, joint in zip(groups, body.joints.tolist(), strict=True)]),
+        sides, trunk,
     )  # fmt: skip
 
 
