@@ -184,9 +184,7 @@ def tuck_motion(
                     body, roots[i], given[i], weights[i], bend[i], side[i], out[i], now[i], places, world, turns
                 )
                 lay_capsules(body, places, world, axes)
-                frame_depth(
-                    axes, body.radii, solids, near, moves[i], groups, settings[TOLERANCE], depths[i], which[i]
-                )
+                frame_depth(axes, body.radii, solids, near, moves[i], groups, settings[TOLERANCE], depths[i], which[i])
                 own_depth(axes, body.radii, body.sides, body.trunk, own[i])
                 if len(body.arms) > 0:
                     left, right = body.arms[0, 0], body.arms[1, 0]

@@ -119,7 +119,8 @@ def narrow_body(skeleton: Skeleton) -> NarrowBody:
     return NarrowBody(
         read_only(np.array(parents, dtype=np.int64)), read_only(skeleton.offsets), read_only(skeleton.forward),
         _ints(spine[::-1]), neck, hips, _ints(arms).reshape(-1, 3), leg_length(skeleton) / _LEG if can else 1.0,
-        _ints(sorted(moving)), _ints(sorted(upper)), read_only(t_pose(skeleton)), read_only(rows), read_only(limits.bases),
+        _ints(sorted(moving)), _ints(sorted(upper)), read_only(t_pose(skeleton)), read_only(rows),
+        read_only(limits.bases),
         read_only(limits.axes), read_only(limits.low), read_only(limits.high), read_only(body.joints),
         read_only(body.starts), read_only(body.ends), read_only(body.radii), groups,
         _ints([group if joint in upper else -1 for group, joint in zip(groups, body.joints.tolist(), strict=True)]),
