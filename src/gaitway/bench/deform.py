@@ -36,7 +36,7 @@ FRAGMENT_BAR_MS, FRAGMENTS = 0.2, 300
 """Bar for the median time of a fragment, and number of places into which it is put."""
 REFINED_BAR_MS = 3.0
 """Bar for the median time of a fragment with its whole body."""
-GATES = (0.50, 0.45, 0.42, 0.40)
+GATES = (0.50, 0.45, 0.42, 0.40, 0.36, 0.34, 0.32, 0.31, 0.30)
 """Widths of gates [m]."""
 _GATE_SECONDS = 20.0
 """Longest search for a way through a gate [s]."""

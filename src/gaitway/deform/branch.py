@@ -83,7 +83,7 @@ def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: Sque
         narrow = bool(np.any(found.arms[a:b] > 0.0) or np.any(found.trunk[a:b] != 0.0))
         turns = found.clip.rotations[a:b] if narrow else clip.rotations
         out.append(replace(clip, rotations=turns))
-        changed.append(narrow or _differs(one))
+        changed.append(narrow or one.fragment.flat or _differs(one))
     failed = -1 if found.frame < 0 else int(np.searchsorted(starts, found.frame, side="right")) - 1
     return RefinedBranch(tuple(out), tuple(changed), found.depth, failed, found.blocker)
 

@@ -19,8 +19,10 @@ from gaitway.deform.fragment import Fragment
 from gaitway.deform.options import DeformOptions
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.search import Choice, HorizonSearch, SearchNode
+from gaitway.deform.side_steps import flattened, goes_sideways
 from gaitway.deform.squeezing import Squeezed
 from gaitway.library.standing import standing_behaviors
+from gaitway.motion.clip import Clip
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.scene.characters import Character
 from gaitway.space._query_kernels import NEVER
@@ -37,6 +39,11 @@ from gaitway.world.footprint import core_geometry
 FOUND_BY = "deform"
 _THIN = 0.14
 """Radius of a disc around the root that a squeezed body covers [m]."""
+_WALKS, _LONGER = 0.23, 0.3
+"""Room on both sides that a walk passes for sure, and how much longer a way with that room has to be before side steps
+are tried [m]."""
+_NEAR = read_only(0.9 * np.column_stack([np.cos(np.arange(16) * np.pi / 8), np.sin(np.arange(16) * np.pi / 8)]))
+"""Places around somebody at which a gap is near [m]; (16, 2)."""
 _CELL = 0.1
 """Side of a cell of the estimate of the way [m]."""
 _EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2}
@@ -70,6 +77,7 @@ class Fragments:
         choices: dict[int, list[Choice]] = {}
         waits: set[int] = set()
         per_metre = math.inf
+        flat = _flat_fragments(prepared)
         for action in range(len(table)):
             if table.idle[action] and not table.quiet[action]:
                 continue
@@ -81,22 +89,47 @@ class Fragments:
             clip = prepared.library.clips[table.clips[action]]
             fragment = prepared.part(("fragment", clip.name), partial(Fragment.of, clip))
             speed, cost = float(prepared.speeds[action]), float(actions.costs[action])
-            choices.setdefault(begins, []).append(
-                Choice(
-                    action,
-                    fragment,
-                    begins,
-                    int(table.end_state[action]),
-                    cost,
-                    speed,
-                    clip.duration / speed,
-                    bool(table.kind[action] >= 0),
+            usual = (action, fragment, begins, int(table.end_state[action]))
+            for number, some, before, after in (usual, *([flat[action]] if action in flat else [])):
+                choices.setdefault(before, []).append(
+                    Choice(
+                        number, some, before, after, cost, speed, clip.duration / speed, bool(table.kind[action] >= 0)
+                    )
                 )
-            )
             way = float(np.hypot(*table.moves[action][:2]))
             if way > 0.1 and table.kind[action] < 0:
                 per_metre = min(per_metre, cost / way)
         return Fragments(choices, per_metre if math.isfinite(per_metre) else 1.0)
+
+
+def _flat_fragments(prepared: PreparedLibrary) -> dict[int, tuple[int, Fragment, int, int]]:
+    """Return actions that go sideways with flat fragments, and the states before and after these, by their numbers.
+
+    Who goes flat is in a state of its own: clips of the library do not follow.
+    """
+    table, clips = prepared.table, prepared.library.clips
+    aside = [
+        a for a in range(len(table)) if not table.idle[a] and table.kind[a] < 0 and goes_sideways(clips[table.clips[a]])
+    ]
+    cycles = {
+        int(table.start_state[a]): clips[table.clips[a]] for a in aside if table.start_state[a] == table.end_state[a]
+    }
+    out = {}
+    for action in aside:
+        before, after = int(table.start_state[action]), int(table.end_state[action])
+        clip = clips[table.clips[action]]
+        # steps that begin and end in a usual pose are never flat
+        if before in cycles or after in cycles:
+            begins, ends = before not in cycles, after not in cycles
+            cycle = cycles[after if begins else before]
+
+            def made(clip: Clip = clip, cycle: Clip = cycle, begins: bool = begins, ends: bool = ends) -> Fragment:
+                return Fragment.of(flattened(clip, cycle, begins, ends), flat=True)
+
+            fragment = prepared.part(("flat fragment", clip.name), made)
+            states = (state + len(table.states) if state in cycles else state for state in (before, after))
+            out[action] = (action, fragment, *states)
+    return out
 
 
 class DeformPlanner:
@@ -125,7 +158,7 @@ class DeformPlanner:
         return told
 
     @staticmethod
-    def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap]:
+    def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap, RouteMap]:
         world = prepared.fields.world
         place = prepared.part("squeeze place", lambda: SqueezePlace(world), placed=True)
         fragments = prepared.part("fragments", lambda: Fragments.of(prepared), paced=True)
@@ -133,13 +166,19 @@ class DeformPlanner:
         def routes() -> RouteMap:
             return RouteMap.of(prepared.fields, _THIN, _CELL, hopeful=True)
 
-        return fragments, place, prepared.part("thin routes", routes, placed=True)
+        def wide() -> RouteMap:
+            return RouteMap.of(prepared.fields, _WALKS, _CELL)
+
+        thin = prepared.part("thin routes", routes, placed=True)
+        return fragments, place, thin, prepared.part("walked routes", wide, placed=True)
 
 
 class _DeformRun:
     """One search for a plan."""
 
-    def __init__(self, request: PlanRequest, fragments: Fragments, place: SqueezePlace, routes: RouteMap) -> None:
+    def __init__(
+        self, request: PlanRequest, fragments: Fragments, place: SqueezePlace, routes: RouteMap, wide: RouteMap
+    ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
         self.request, self.place, self.prepared, self.query = request, place, request.prepared, request.query
         plan = request.character.plan
@@ -150,7 +189,7 @@ class _DeformRun:
         self.passing = self.prepared.actions.passing(self.prepared.fields).value
         choices = {s: [c for c in few if self.passing[c.action] != NEVER] for s, few in fragments.choices.items()}
         self.outlines = self.prepared.part("special outlines", lambda: _outlines(self.prepared.fields), placed=True)
-        self.left = _estimate(routes, self.query)
+        self.left, self.around = _estimate(routes, self.query), _estimate(wide, self.query)
         far = float(self.left(np.array([self.query.start[:2]]))[0])
         longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
         self.most = round(_EFFORT[request.effort] * self.options.max_nodes * longer)
@@ -230,10 +269,18 @@ class _DeformRun:
 
     def _usable(self, choice: Choice, pose: Pose) -> bool:
         """Return whether a fragment that is made for special obstacles may begin at a pose: there is one ahead."""
+        if choice.flat:
+            return choice.begins >= len(self.table.states) or self._narrow_ahead(pose)
         arrays, kind = self.prepared.fields.arrays, int(self.passing[choice.action])
         column, row = (math.floor((pose[k] - arrays.place[k]) * arrays.place[2]) for k in range(2))
         rows, columns = arrays.near.shape
         return 0 <= row < rows and 0 <= column < columns and bool(int(arrays.near[row, column]) >> kind & 1)
+
+    def _narrow_ahead(self, pose: Pose) -> bool:
+        """Return whether a gap lies near on the way that is too narrow for a walk: it would be farther around it."""
+        at = np.array([pose[:2]])
+        left, around = float(self.left(at)[0]), float(self.around(at)[0])
+        return around > left + _LONGER and bool(self._tight(at + _NEAR).max() > 0.0)
 
     def _serves(self, node: SearchNode) -> bool:
         """Return whether a fragment that is made for special obstacles passes one of them, its feet planted."""

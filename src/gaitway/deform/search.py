@@ -48,6 +48,11 @@ class Choice:
     special: bool = False
     """Whether it is made for special obstacles: to jump over, to duck or to crawl under."""
 
+    @property
+    def flat(self) -> bool:
+        """Whether it goes sideways through gaps that are too narrow for a walk."""
+        return self.fragment.flat
+
 
 @dataclass(eq=False)
 class SearchNode:
@@ -107,7 +112,7 @@ class HorizonSearch:
     """Name of whoever a node meets, or None."""
     deform: bool = True
     usable: Callable[[Choice, Pose], bool] = lambda choice, pose: True
-    """Whether a special fragment may begin at a pose."""
+    """Whether a special or flat fragment may begin at a pose."""
     serves: Callable[[SearchNode], bool] = lambda node: True
     """Whether a special fragment passes what it is made for."""
     aim: Callable[[Choice, Squeezed], Pose | None] = lambda choice, found: None
@@ -181,7 +186,7 @@ class HorizonSearch:
     def _expand(self, node: SearchNode) -> None:
         self.expanded += 1
         for choice in self.choices.get(node.state, ()):
-            if choice.special and not self.usable(choice, node.pose):
+            if (choice.special or choice.flat) and not self.usable(choice, node.pose):
                 continue
             found = self._situated(node, choice)
             self._add(node, choice, found)
@@ -235,6 +240,9 @@ class HorizonSearch:
 
     def _estimate(self, node: SearchNode) -> float:
         x, y, heading = node.pose
+        if node.choice is not None and node.choice.flat:  # it goes on sideways
+            fragment = node.choice.fragment
+            heading += float(np.angle(fragment.track[-1] - fragment.track[0]) - fragment.root[-1, 2])
         ahead = (x + _AHEAD * math.cos(heading), y + _AHEAD * math.sin(heading))
         here, there = (float(v) for v in self.estimate(np.array([(x, y), ahead])))
         if math.isinf(here):
