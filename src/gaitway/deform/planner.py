@@ -111,12 +111,11 @@ def _flat_fragments(prepared: PreparedLibrary) -> dict[int, tuple[int, Fragment,
     aside = [
         a for a in range(len(table)) if not table.idle[a] and table.kind[a] < 0 and goes_sideways(clips[table.clips[a]])
     ]
-    cycles = {
-        int(table.start_state[a]): clips[table.clips[a]] for a in aside if table.start_state[a] == table.end_state[a]
-    }
+    rest = {int(table.start_state[a]) for a in np.flatnonzero(table.idle & table.quiet)}
+    states = [(a, int(table.start_state[a]), int(table.end_state[a])) for a in aside]
+    cycles = {b: clips[table.clips[a]] for a, b, c in states if b == c and b not in rest}
     out = {}
-    for action in aside:
-        before, after = int(table.start_state[action]), int(table.end_state[action])
+    for action, before, after in states:
         clip = clips[table.clips[action]]
         # steps that begin and end in a usual pose are never flat
         if before in cycles or after in cycles:
@@ -127,8 +126,9 @@ def _flat_fragments(prepared: PreparedLibrary) -> dict[int, tuple[int, Fragment,
                 return Fragment.of(flattened(clip, cycle, begins, ends), flat=True)
 
             fragment = prepared.part(("flat fragment", clip.name), made)
-            states = (state + len(table.states) if state in cycles else state for state in (before, after))
-            out[action] = (action, fragment, *states)
+            count = len(table.states)
+            first, last = (state + count if state in cycles else state for state in (before, after))
+            out[action] = (action, fragment, first, last)
     return out
 
 
