@@ -37,7 +37,7 @@ from gaitway.space.traffic import placed_discs, swept_step
 from gaitway.world.footprint import core_geometry
 
 FOUND_BY = "deform"
-_THIN = 0.14
+_THIN = 0.13
 """Radius of a disc around the root that a squeezed body covers [m]."""
 _WALKS, _LONGER = 0.23, 0.3
 """Room on both sides that a walk passes for sure, and how much longer a way with that room has to be before side steps

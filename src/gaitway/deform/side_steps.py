@@ -26,20 +26,20 @@ from gaitway.motion.legs import legs_of
 SIDES = ("left", "right")
 _ASIDE = float(np.radians(40.0))
 """Greatest angle between the way of a clip and the line square to its heading for which it goes sideways [rad]."""
-_SPLAY = float(np.radians(45.0))
+_SPLAY = float(np.radians(58.0))
 """How far feet and knees are turned out [rad]."""
 _LOOK = float(np.radians(55.0))
 """How far the head is turned to where the body goes [rad]."""
 _LIFT = 0.45
 """Share of the height of a swing that is left."""
-_BALL, _LEG = 0.05, 0.85
+_BALL, _LEG = 0.01, 0.85
 """Where the balls of feet are led, ahead of the root [m], for a leg of some length [m]."""
-_APART, _RISE = 0.1, 0.035
+_APART, _RISE = 0.1, 0.05
 """How far balls of feet are led apart, since heels come together, and how far the root is raised, for straight legs, as
 far as they reach [m]."""
 _ARM = (0.0, 0.3)
 """How far hanging arms point ahead and to their own side, for a metre down."""
-_STRAIGHTEST, _DROP_S = 0.985, 0.4
+_STRAIGHTEST, _DROP_S = 0.995, 0.3
 """Share of its length to which a planted leg is stretched before the root sinks, and the time constant of that [s]."""
 
 
