@@ -80,6 +80,17 @@ def plan_distance(solids: Solids, s: int, x: float, y: float) -> tuple[float, fl
     return away - solids.numbers[s, ROUNDING], bx, by
 
 
+@kernel(borrows=True)
+def clearances(solids: Solids, near: IntArray, points: FloatArray, out: FloatArray) -> None:
+    """Write the distance of points (N, 2) from the nearest of some solids that do not move [m]; (N,)."""
+    for i in range(len(points)):
+        out[i] = 1e9
+        for j in range(len(near)):
+            if solids.movers[near[j]] < 0:
+                away, _, _ = plan_distance(solids, near[j], points[i, 0], points[i, 1])
+                out[i] = min(out[i], away)
+
+
 @kernel(inner=True, shared=True, borrows=True)
 def half_width(solids: Solids, s: int, z: float, r: float) -> float:
     """Return how far from the footprint a ball of radius r has to be at a height [m], or `_PASSES`."""

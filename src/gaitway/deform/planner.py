@@ -53,6 +53,10 @@ _DRAWN, _TURNED, _WELL_WITHIN = 0.25, float(np.radians(60.0)), 0.6
 [rad]; and share of the tolerance within which it is drawn."""
 _AIMS = read_only(np.radians(np.arange(-48.0, 49.0, 8.0)))
 """Directions in which the way is looked for, against that of a fragment [rad]."""
+_FINE_AIMS, _TURN_COST = read_only(np.radians(np.arange(-30.0, 31.0, 1.0))), 0.01
+"""Directions in which the middle of a gap is looked for [rad], and what a turn costs of its room [m/rad]."""
+_ALONG = read_only(np.array([-0.3, -0.15, 0.15, 0.3]))
+"""Places before and behind the end of a fragment at which a gap is looked at [m]."""
 _ONWARD, _ROOM, _CLEAR_COST = 0.5, 0.25, 2.0
 """Distance over which the way is looked at beyond the end of a fragment, the room that a squeezed body needs [m], and
 what a metre less of it counts."""
@@ -305,9 +309,33 @@ class _DeformRun:
             share = min(_WELL_WITHIN * query.tolerance / max(away, 1e-9), 1.0)
             x, y = (g + share * (e - g) for g, e in zip(query.goal, end[:2], strict=True))
             return x, y, heading
+        if choice.flat:
+            return self._between(found)
         if found.blocker is None or choice.special or choice.fragment.path is None:
             return None
         return self._along_route(found)
+
+    def _between(self, found: Squeezed) -> Pose | None:
+        """Return the pose in the middle of a gap near the end of a flat fragment, turned so that it goes straight on.
+
+        The estimate of the way has coarse cells, and flat bodies have to meet a gap within centimetres.
+        """
+        fragment = found.fragment
+        x, y, heading = found.start
+        ahead = heading + float(np.angle(fragment.track[-1])) + _FINE_AIMS
+        far = abs(complex(fragment.track[-1]))
+        points = np.column_stack([x + far * np.cos(ahead), y + far * np.sin(ahead)])
+        left = self.left(points)
+        room = np.where(left < left.min() + _ROOM, np.round(self.place.clearances(points), 4), -1.0)
+        best = int(np.argmax(room - _TURN_COST * np.abs(_FINE_AIMS)))
+        if not 0.0 < room[best] < _ROOM:
+            return None
+        way = np.stack([np.cos(ahead), np.sin(ahead)], axis=1)
+        line = points[best] + _ALONG[:, None, None] * way
+        straight = np.round(self.place.clearances(line).min(axis=0), 4) - _TURN_COST * np.abs(_FINE_AIMS)
+        turn = float(ahead[int(np.argmax(straight))])
+        own = float(np.angle(fragment.track[-1] - fragment.track[0]))
+        return float(points[best, 0]), float(points[best, 1]), turn + float(fragment.root[-1, 2]) - own
 
     def _along_route(self, found: Squeezed) -> Pose | None:
         """Return the pose as far ahead as a fragment goes that is nearest to the goal, headed along the way."""

@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ PATH_COST, POSE_COST = 0.3, 2.0
 """Cost of a path that is deformed as far as it may be, over its own; and of a metre of depth of arms (c1 and c2)."""
 _BINS = (0.12, float(np.radians(10.0)), 0.4)
 """Distance [m], turn [rad] and time [s] within which two nodes of the same state count as one."""
+_FLAT_BEND = 2.0
+"""How much more the path of side steps may be bent: they are short and slow."""
 _AHEAD, _TURNED = 0.4, 0.5
 """Distance at which the estimate is looked at ahead [m], and how much of the difference counts."""
 
@@ -198,8 +200,11 @@ class HorizonSearch:
         self.checks += 1
         return squeeze(
             choice.fragment, Continuity(node.pose), self.place, time=node.time, speed=choice.speed, pins=pins,
-            limits=self.limits, deform=self.deform,
+            limits=self._limits(choice), deform=self.deform,
         )  # fmt: skip
+
+    def _limits(self, choice: Choice) -> MotionLimits:
+        return replace(self.limits, bend=_FLAT_BEND * self.limits.bend) if choice.flat else self.limits
 
     def _add(self, node: SearchNode, choice: Choice, found: Squeezed) -> None:
         """Add a node for a fragment that fits."""
