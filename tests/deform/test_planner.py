@@ -10,7 +10,7 @@ import pytest
 import gaitway
 from gaitway.audit.auditing import audit_take
 from gaitway.bench.deform import gate, pillars
-from gaitway.deform.planner import DeformPlanner, _DeformRun
+from gaitway.deform.planner import DeformPlanner, DeformRun
 from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
@@ -119,8 +119,8 @@ def test_what_spans_a_lane_is_passed_once_over_or_under(special: dict[str, Any],
 def test_the_same_question_is_not_answered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crowd asks again and again for somebody who is alone and finds no way."""
     asked, answered = [], []
-    find, result = DeformPlanner.find, _DeformRun.result
+    find, result = DeformPlanner.find, DeformRun.result
     monkeypatch.setattr(DeformPlanner, "find", lambda self, request: (asked.append(1), find(self, request))[1])
-    monkeypatch.setattr(_DeformRun, "result", lambda self: (answered.append(self.query), result(self))[1])
+    monkeypatch.setattr(DeformRun, "result", lambda self: (answered.append(self.query), result(self))[1])
     planned = gaitway.plan_scene(forest(0.45, max_nodes=2))
     assert planned.failed and 0 < len(answered) < len(asked)

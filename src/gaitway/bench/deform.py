@@ -150,12 +150,21 @@ def _gate(wide: float) -> str:
     return words + f"passed, {faults} violations, arms at most {100.0 * inside:.1f} cm in the own body"
 
 
-def gate(wide: float) -> Scene:
-    """Return a scene with a wall and a gate of a width [m] in it, which one person passes."""
-    walls = [
-        {"box": {"center": [4.0, 3.0 + side * (0.5 * wide + 1.5)], "size": [0.3, 3.0], "height": 2.0}}
-        for side in (-1, 1)
-    ]
+def gate(wide: float, thick: float = 0.3, yaw_deg: float = 0.0, aside: float = 0.0) -> Scene:
+    """Return a scene with a wall and a gate in it, which one person passes.
+
+    Args:
+        wide: width of the gate [m].
+        thick: thickness of the wall [m].
+        yaw_deg: how far the wall is turned about the gate.
+        aside: how far the gate lies beside the straight line from start to goal [m].
+    """
+    along = np.array([-np.sin(np.radians(yaw_deg)), np.cos(np.radians(yaw_deg))])
+    walls = []
+    for side in (-1, 1):
+        x, y = np.array([4.0, 3.0 + aside]) + side * (0.5 * wide + 1.75) * along
+        shape = {"center": [float(x), float(y)], "size": [thick, 3.5], "yaw_deg": yaw_deg, "height": 2.0}
+        walls.append({"box": shape})
     return scene_from_dict(
         {
             "gaitway": 1,
@@ -165,6 +174,12 @@ def gate(wide: float) -> Scene:
             "plan": {"planner": "deform", "start_spread": 0, "speed_spread": 0, "max_seconds": _GATE_SECONDS},
         }
     )
+
+
+def random_gate(wide: float, seed: int) -> Scene:
+    """Return a scene with a gate of a width [m] somewhere in a wall that is turned a little."""
+    thick, yaw, aside = np.random.default_rng(seed).uniform((0.1, -20.0, -0.8), (0.5, 20.0, 0.8)).tolist()
+    return gate(wide, thick, yaw, aside)
 
 
 def _planned(gap: float) -> tuple[BenchRow, str]:

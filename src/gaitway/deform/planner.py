@@ -141,11 +141,11 @@ class DeformPlanner:
 
     def prepare(self, character: Character, prepared: PreparedLibrary) -> None:
         """Make the fragments of the character's library."""
-        self._parts(prepared)
+        self.parts(prepared)
 
     def find(self, request: PlanRequest) -> SearchResult:
         """Search for a branch to the goal whose whole body touches nothing."""
-        run = _DeformRun(request, *self._parts(request.prepared))
+        run = DeformRun(request, *self.parts(request.prepared))
         known = request.prepared.part("deform failures", dict[object, SearchResult], placed=True)
         # a crowd asks several times, with other seeds, which nothing here hangs on; who is alone gets the same answer
         key = (replace(request.query, seed=0), run.most, run.options, request.prepared.speeds.tobytes())
@@ -162,7 +162,8 @@ class DeformPlanner:
         return told
 
     @staticmethod
-    def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap, RouteMap]:
+    def parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap, RouteMap]:
+        """Return fragments, place, and ways that squeezed and walking bodies fit."""
         world = prepared.fields.world
         place = prepared.part("squeeze place", lambda: SqueezePlace(world), placed=True)
         fragments = prepared.part("fragments", lambda: Fragments.of(prepared), paced=True)
@@ -177,7 +178,7 @@ class DeformPlanner:
         return fragments, place, thin, prepared.part("walked routes", wide, placed=True)
 
 
-class _DeformRun:
+class DeformRun:
     """One search for a plan."""
 
     def __init__(
@@ -209,6 +210,14 @@ class _DeformRun:
             self.last = {self.table.states.index(self.prepared.library.graph[followed].start)}
 
     @property
+    def first_state(self) -> int:
+        """Number of the state in which the plan begins."""
+        library, before = self.prepared.library, self.query.start_behavior
+        if before is None:
+            return self.table.states.index(library.graph[standing_behaviors(library)[0]].start)
+        return self.table.states.index(library.graph[before].end)
+
+    @property
     def seconds(self) -> float:
         """Time so far, without compiling [s]."""
         return time.perf_counter() - self.began - (compile_seconds() - self.compiled)
@@ -220,12 +229,8 @@ class _DeformRun:
 
     def result(self) -> SearchResult:
         """Search, refine what is found, and go on if it does not fit."""
-        query, library = self.query, self.prepared.library
-        if query.start_behavior is None:
-            state = library.graph[standing_behaviors(library)[0]].start
-        else:
-            state = library.graph[query.start_behavior].end
-        self.search.begin(query.start, self.table.states.index(state), query.start_time)
+        query = self.query
+        self.search.begin(query.start, self.first_state, query.start_time)
         if not math.isfinite(self.search.root.estimate):
             return self._failed(Status.NO_PATH, "no gap on the way is wide enough, even for a squeezed body")
         if math.dist(query.start[:2], query.goal) <= query.tolerance and self._heads(query.start[2]):
@@ -237,7 +242,7 @@ class _DeformRun:
             if node is None:
                 break
             branch = node.branch()
-            found = refined([_squeezed(one) for one in branch], [self._times(one) for one in branch], self.place)
+            found = refined([_squeezed(one) for one in branch], [self.times(one) for one in branch], self.place)
             if found.failed < 0:
                 away = math.dist(node.pose[:2], query.goal)
                 return SearchResult(Status.FOUND, self._plan(node, found), closest=node.pose, remaining=away)
@@ -293,7 +298,7 @@ class _DeformRun:
         line = shapely.LineString(found.path[:, :2])
         near = self.outlines.get(int(self.passing[choice.action]), ())
         return any(shapely.intersects(line, outline) for outline in near) and core_clears(
-            found, self._times(node), self.place
+            found, self.times(node), self.place
         )
 
     def _aim(self, choice: Choice, found: Squeezed) -> Pose | None:
@@ -362,7 +367,8 @@ class _DeformRun:
         away = np.sqrt(fields.arrays.squares[0, row, column].astype(np.float64) * fields.arrays.place[3])
         return np.asarray(np.maximum(_ROOM - away, 0.0))
 
-    def _times(self, node: SearchNode) -> FloatArray:
+    def times(self, node: SearchNode) -> FloatArray:
+        """Return the times of the frames of a fragment [s]; (F,)."""
         squeezed, choice, parent = _squeezed(node), node.choice, node.parent
         assert choice is not None and parent is not None
         return parent.time + np.arange(len(squeezed.fragment)) / (squeezed.fragment.clip.fps * choice.speed)
@@ -389,7 +395,7 @@ class _DeformRun:
         return Plan(tuple(steps), node.pose, node.time, node.cost, own)
 
 
-def _step(run: _DeformRun, node: SearchNode) -> PlanStep:
+def _step(run: DeformRun, node: SearchNode) -> PlanStep:
     choice, parent, table = node.choice, node.parent, run.table
     assert choice is not None and parent is not None
     behavior = table.behaviors[table.behavior[choice.action]]

@@ -1,0 +1,148 @@
+"""A live character that squeezes through a place: its search goes on, a little in each frame, while it moves.
+
+Every frame tries the same small number of fragments (Choi et al. 2011, section 4.1: amortising computation). When a
+fragment has been played, the character commits itself to the next one of the best branch so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GaitwayError
+from gaitway.deform.branch import posed, refined
+from gaitway.deform.planner import DeformPlanner, DeformRun
+from gaitway.deform.search import SearchNode
+from gaitway.deform.squeezing import Squeezed
+from gaitway.motion.clip import Clip
+from gaitway.scene.scene import Scene
+from gaitway.space.planner import PlanRequest
+from gaitway.space.prepared import PlanningContext
+from gaitway.space.query import Query
+from gaitway.space.traffic import Traffic
+
+CHECKS = 2
+"""Fragments that are tried in a frame."""
+_TRIES = 4
+"""Most fragments that are refined to whole bodies in one frame."""
+
+
+class DeformWalker:
+    """One live character of a scene. **Mutable**: it moves by `step`, a frame at a time.
+
+    Attributes:
+        time: time of the frame that is shown [s].
+        waited: frames in a row in which it stood still because no fragment was known to fit.
+    """
+
+    def __init__(self, scene: Scene, name: str, *, checks: int = CHECKS) -> None:
+        """Put a character of a scene where it starts; it sets off for its goal.
+
+        Args:
+            scene: the scene. Other characters of it are not there.
+            name: name of the character.
+            checks: fragments that are tried in a frame; more find better ways, and take longer.
+        """
+        found = [character for character in scene.characters if character.name == name]
+        if not found:
+            raise GaitwayError(f"the scene has no character '{name}'; write one of its names")
+        if checks < 1:
+            raise GaitwayError(f"{checks} fragments in a frame; write 1 or more")
+        self._character, self._checks = found[0], checks
+        self._prepared = PlanningContext(scene.world).prepared(self._character)
+        self._movers = scene.world.movers
+        self._parts = DeformPlanner.parts(self._prepared)
+        self.time, self.waited = 0.0, 0
+        self._frame = 0
+        start = self._character.start
+        self._run = self._aimed(Query(start, self._character.goal, tolerance=self._character.plan.tolerance))
+        self._run.search.begin(start, self._run.first_state, 0.0)
+        wait = next(c for c in self._run.search.choices[self._run.first_state] if c.fragment.path is None)
+        still = self._run.search.situated(self._run.search.root, wait)
+        first = posed(still)
+        self._clip = replace(
+            first, root_positions=first.root_positions[:1], rotations=first.rotations[:1], contacts=None
+        )
+
+    @property
+    def fps(self) -> float:
+        """Frames a second [Hz]."""
+        return self._clip.fps
+
+    @property
+    def arrived(self) -> bool:
+        """Whether it stands at its goal."""
+        search = self._run.search
+        return self._frame >= len(self._clip) - 1 and search.root.parent is not None and search.arrived(search.root)
+
+    @property
+    def root(self) -> FloatArray:
+        """Position of the root now [m]; (3,)."""
+        return self._clip.root_positions[self._frame]
+
+    @property
+    def rotations(self) -> FloatArray:
+        """Local rotations of all joints now; (J, 4)."""
+        return self._clip.rotations[self._frame]
+
+    @property
+    def pose(self) -> Clip:
+        """The frame that is shown, as a clip of one frame."""
+        one = slice(self._frame, self._frame + 1)
+        return replace(
+            self._clip,
+            root_positions=self._clip.root_positions[one],
+            rotations=self._clip.rotations[one],
+            contacts=None,
+        )
+
+    def send(self, goal: tuple[float, float], heading: float | None = None) -> None:
+        """Send it somewhere else [m]; it turns to there after the fragment that it plays."""
+        old = self._run.search.root
+        options = self._character.plan
+        query = Query(old.pose, goal, goal_heading=heading, tolerance=options.tolerance, start_time=old.time)
+        self._run = self._aimed(query)
+        self._run.search.begin(old.pose, old.state, old.time)
+
+    def step(self) -> None:
+        """Show the next frame, and search on a little."""
+        self.time += 1.0 / self.fps
+        self._run.search.advance(self._checks)
+        if self._frame < len(self._clip) - 1:
+            self._frame += 1
+            self.waited = 0
+        elif not self.arrived:
+            self._go_on()
+
+    def _aimed(self, query: Query) -> DeformRun:
+        traffic = Traffic(self._prepared.fields.kinds)
+        for mover in self._movers:
+            traffic.add_mover(mover)
+        request = PlanRequest(character=self._character, prepared=self._prepared, query=query, traffic=traffic)
+        run = DeformRun(request, *self._parts)
+        run.search.rests = frozenset(run.rest)
+        return run
+
+    def _go_on(self) -> None:
+        """Begin the next fragment whose whole body touches nothing, or stand still."""
+        search = self._run.search
+        for _ in range(_TRIES):
+            node = search.choose()
+            if node is None:
+                break
+            found = refined([_squeezed(node)], [self._run.times(node)], self._run.place)
+            if found.failed < 0:
+                search.take(node)
+                # its first frame is the last one of the fragment before
+                self._clip, self._frame, self.waited = found.clips[0], min(1, len(found.clips[0]) - 1), 0
+                return
+            node.dead = True
+        self.waited += 1
+        if not search.queue and search.going is None:
+            search.again()
+        search.root.time += 1.0 / self.fps  # what is tried from now on begins later
+
+
+def _squeezed(node: SearchNode) -> Squeezed:
+    assert node.squeezed is not None
+    return node.squeezed
