@@ -206,10 +206,13 @@ class HorizonSearch:
             if next(self.going, None) is None:
                 self.going = None
 
-    def choose(self) -> SearchNode | None:
-        """Commit to the first fragment of the best branch so far, and go on below it; None if there is none.
+    def choose(self, nearer: float = -math.inf) -> list[SearchNode]:
+        """Return the best branch so far from where the character is; empty if there is none.
 
         The best is one that arrived, else that which came nearest to the goal.
+
+        Args:
+            nearer: how much nearer to the goal than where the character is it must come, by the estimate.
         """
         depth = len(self.root.branch())
 
@@ -219,7 +222,7 @@ class HorizonSearch:
         known = (*self.ends, *self.at_rest, *(entry[2] for entry in self.queue))
         below = [node for node in known if node is not self.root and node.below(self.root) and not node.lost()]
         if not below:
-            return None
+            return []
         # who cannot come to rest any more would be stuck in the middle of a step
         safe = {id(first(node)) for node in below if node.state in self.rests}
         ends = {id(node) for node in self.ends}
@@ -227,7 +230,9 @@ class HorizonSearch:
             below,
             key=lambda node: (id(node) not in ends, id(first(node)) not in safe, round(node.estimate, 6), node.cost),
         )
-        return first(best)
+        if id(best) not in ends and best.estimate > self.root.estimate - nearer:
+            return []
+        return best.branch()[depth:]
 
     def take(self, node: SearchNode) -> None:
         """Go on below a fragment that is played now."""

@@ -6,7 +6,11 @@ fragment has been played, the character commits itself to the next one of the be
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
@@ -21,10 +25,15 @@ from gaitway.space.prepared import PlanningContext
 from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
 
-CHECKS = 2
+CHECKS = 3
 """Fragments that are tried in a frame."""
-_TRIES = 4
-"""Most fragments that are refined to whole bodies in one frame."""
+_PATIENT_S, _NEARER = 1.5, 0.3
+"""How long somebody stands and searches before it takes a way that does not lead nearer to its goal [s], and what
+counts as nearer, by the estimate of the cost."""
+_EVERY = 4
+"""Number of frames after which somebody who waits looks at what was found."""
+_TOGETHER = 3
+"""Most fragments that are refined to whole bodies together."""
 
 
 class DeformWalker:
@@ -124,23 +133,47 @@ class DeformWalker:
         return run
 
     def _go_on(self) -> None:
-        """Begin the next fragment whose whole body touches nothing, or stand still."""
+        """Begin the next fragments whose whole body touches nothing, or stand still.
+
+        Arms come back to their own pose at the end of what is refined together. Where they cannot, in a gap, the next
+        fragment of the branch is played with it.
+        """
         search = self._run.search
-        for _ in range(_TRIES):
-            node = search.choose()
-            if node is None:
-                break
-            found = refined([_squeezed(node)], [self._run.times(node)], self._run.place)
+        if self.waited % _EVERY:
+            self._wait()
+            return
+        # who stands may think a while before it turns away from its goal
+        patient = search.root.state in search.rests and self.waited < _PATIENT_S * self.fps
+        branch = search.choose(_NEARER if patient else -math.inf)
+        for count in range(1, min(len(branch), _TOGETHER) + 1):
+            some = branch[:count]
+            found = refined(
+                [_squeezed(node) for node in some], [self._run.times(node) for node in some], self._run.place
+            )
             if found.failed < 0:
-                search.take(node)
-                # its first frame is the last one of the fragment before
-                self._clip, self._frame, self.waited = found.clips[0], min(1, len(found.clips[0]) - 1), 0
+                search.take(some[-1])
+                self._clip, self._frame, self.waited = _in_a_row(found.clips), 0, 0
                 return
-            node.dead = True
+        if branch:
+            branch[0].dead = len(branch) >= _TOGETHER or not patient
+        self._wait()
+
+    def _wait(self) -> None:
+        search = self._run.search
         self.waited += 1
         if not search.queue and search.going is None:
             search.again()
         search.root.time += 1.0 / self.fps  # what is tried from now on begins later
+
+
+def _in_a_row(clips: Sequence[Clip]) -> Clip:
+    """Return clips as one; the first frame of each is the last one of what was played before."""
+    return replace(
+        clips[0],
+        root_positions=np.concatenate([clip.root_positions[1:] for clip in clips]),
+        rotations=np.concatenate([clip.rotations[1:] for clip in clips]),
+        contacts=None,
+    )
 
 
 def _squeezed(node: SearchNode) -> Squeezed:
