@@ -64,6 +64,23 @@ def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: floa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [0.36, 0.3])
+def test_gates_too_narrow_for_a_walk_are_passed_by_side_steps(width: float) -> None:
+    scene = gate(width)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+    assert any("side" in step.behavior for step in planned.crowd.plans["ada"].steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("thick", "yaw"), [(0.6, 30.0), (1.0, -30.0)])
+def test_oblique_gates_in_thick_walls_are_passed(thick: float, yaw: float) -> None:
+    scene = gate(0.45, thick, yaw)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+
+
+@pytest.mark.slow
 def test_a_gap_that_nobody_fits_is_told() -> None:
     planned = gaitway.plan_scene(forest(0.2, max_nodes=30))
     assert "wide enough" in planned.failed["ada"].reason

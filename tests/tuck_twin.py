@@ -1,32 +1,23 @@
-"""Narrow bodies: arms are tucked and the trunk is turned where they would touch something (Choi et al. 2011, 3.2).
-
-Each arm has a weight in every frame, from its own pose to one close beside the body; the trunk has an angle.
-They are raised where the arm or the shoulders lie in something, and spread over time so that nothing pops. Feet, legs
-and the root stay as they are, and the head goes on looking ahead.
-"""
+"""A twin in NumPy of the compiled loops that narrow motion (`gaitway.deform.tucking`); one round after the other."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy
 
 from gaitway.core import rotations
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.deform import _depth_kernels
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.deform.place import SqueezePlace
+from gaitway.deform.tucking import CORE, LEFT, RIGHT, SHOULDERS, SIDES, Tucked, body_depths, capsule_groups, own_depths
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.blending import ease
-from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import clamp
 from gaitway.motion.skeleton import Skeleton
 
-SIDES = ("left", "right")
-CORE, LEFT, RIGHT, SHOULDERS = 0, 1, 2, 3
-"""Groups of capsules."""
 _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
 _HAND = (0.16, -0.06, -0.42)
@@ -55,25 +46,6 @@ _ENDS_S = 0.35
 """Time at both ends in which the body comes back to its own pose [s]."""
 _SIGN_S, _APART_S = 1.2, 0.45
 """Time within which the trunk keeps the side to which it turned, and within which an arm stays ahead or behind [s]."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tucked:
-    """A motion whose arms and trunk were narrowed."""
-
-    clip: Clip
-    arms: FloatArray
-    """Weight of each arm in every frame, from 0 (its own pose) to 1 (tucked); (F, 2)."""
-    trunk: FloatArray
-    """Turn of the trunk in every frame [rad]; (F,)."""
-    depth: float
-    """How deep the body still lies in something [m]; 0 if it is clear."""
-    frame: int
-    """Frame of that depth, or -1."""
-    blocker: str | None
-    """Name of what is in the way."""
-    own: float = 0.0
-    """How deep the arms lie in trunk and thighs [m]."""
 
 
 def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float = 0.006) -> Tucked:
@@ -133,48 +105,6 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         narrow = _within_limits(clip, narrowed(clip, arms, trunk, side >= 0.0, out))
     assert best is not None
     return best
-
-
-def body_depths(
-    clip: Clip, place: SqueezePlace, times: FloatArray, groups: IntArray, tolerance: float
-) -> tuple[FloatArray, IntArray]:
-    """Return how deep the groups of a body lie in solids in every frame [m] (F, 4), and in which of them (F, 4)."""
-    body = capsule_body(clip.skeleton)
-    axes = read_only(body.segments(*clip.joint_transforms()))
-    flat = axes[..., :2].reshape(-1, 2)
-    middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
-    near = place.near(complex(*middle), float(np.hypot(*(flat - middle).T).max()) + 0.2)
-    depths, which = np.zeros((len(clip), 4)), np.zeros((len(clip), 4), dtype=np.int64)
-    _depth_kernels.frame_depths(
-        axes, read_only(body.radii), place.solids, near, place.moves(times), groups, tolerance, depths, which
-    )
-    return depths, which
-
-
-def own_depths(clip: Clip) -> FloatArray:
-    """Return how deep forearms and hands lie in trunk and thighs in every frame [m]; (F, 2)."""
-    body = capsule_body(clip.skeleton)
-    sides, trunk = [], []
-    for name in body.names:
-        side, _, part = name.partition("_")
-        sides.append(SIDES.index(side) if side in SIDES and part in ("elbow", "hand") else -1)
-        trunk.append(int(name.startswith(("pelvis", "trunk", "chest")) or part == "hip"))
-    out = np.zeros((len(clip), 2))
-    _depth_kernels.own_depths(
-        read_only(body.segments(*clip.joint_transforms())), read_only(body.radii), np.array(sides, dtype=np.int64),
-        np.array(trunk, dtype=np.int64), out,
-    )  # fmt: skip
-    return out
-
-
-def capsule_groups(skeleton: Skeleton) -> IntArray:
-    """Return the group of each capsule of a body; (C,)."""
-    out = []
-    for name in capsule_body(skeleton).names:
-        side, _, part = name.partition("_")
-        arm = part in ("shoulder", "elbow", "hand") and side in SIDES
-        out.append(SHOULDERS if name == "shoulders" else CORE if not arm else LEFT if side == "left" else RIGHT)
-    return np.array(out, dtype=np.int64)
 
 
 def narrowed(
