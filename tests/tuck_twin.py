@@ -10,8 +10,9 @@ import scipy
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.deform._tuck_kernels import CORE, LEFT, RIGHT, SHOULDERS
 from gaitway.deform.place import SqueezePlace
-from gaitway.deform.tucking import CORE, LEFT, RIGHT, SHOULDERS, SIDES, Tucked, body_depths, capsule_groups, own_depths
+from gaitway.deform.tucking import SIDES, Tucked, body_depths, capsule_groups, own_depths
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip

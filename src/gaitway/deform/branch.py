@@ -12,9 +12,10 @@ import numpy as np
 
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
+from gaitway.deform._tuck_kernels import CORE
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.squeezing import Squeezed
-from gaitway.deform.tucking import CORE, body_depths, capsule_groups, tuck
+from gaitway.deform.tucking import body_depths, capsule_groups, tuck
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import bent, follow_path
 from gaitway.performing.arrival.footwork import laid

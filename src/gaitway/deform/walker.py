@@ -87,12 +87,12 @@ class DeformWalker:
     @property
     def root(self) -> FloatArray:
         """Position of the root now [m]; (3,)."""
-        return self._clip.root_positions[self._frame]
+        return np.asarray(self._clip.root_positions[self._frame])
 
     @property
     def rotations(self) -> FloatArray:
         """Local rotations of all joints now; (J, 4)."""
-        return self._clip.rotations[self._frame]
+        return np.asarray(self._clip.rotations[self._frame])
 
     @property
     def pose(self) -> Clip:
