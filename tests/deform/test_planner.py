@@ -10,7 +10,7 @@ import pytest
 import gaitway
 from gaitway.audit.auditing import audit_take
 from gaitway.bench.deform import gate, pillars
-from gaitway.deform.planner import DeformPlanner, _DeformRun
+from gaitway.deform.planner import DeformPlanner, DeformRun
 from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
 from gaitway.scene import scene_from_dict
@@ -61,6 +61,23 @@ def test_gates_are_passed_with_arms_that_are_led_out_of_the_own_body(width: floa
     plan = planned.crowd.plans["ada"]
     assert audit_take(planned.take, scene.world).violations == ()
     assert 0.0 < max(own_depths(step.clip).max() for step in plan.own.values()) < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [0.36, 0.3])
+def test_gates_too_narrow_for_a_walk_are_passed_by_side_steps(width: float) -> None:
+    scene = gate(width)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
+    assert any("side" in step.behavior for step in planned.crowd.plans["ada"].steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("thick", "yaw"), [(0.6, 30.0), (1.0, -30.0)])
+def test_oblique_gates_in_thick_walls_are_passed(thick: float, yaw: float) -> None:
+    scene = gate(0.45, thick, yaw)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
 
 
 @pytest.mark.slow
@@ -119,8 +136,8 @@ def test_what_spans_a_lane_is_passed_once_over_or_under(special: dict[str, Any],
 def test_the_same_question_is_not_answered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crowd asks again and again for somebody who is alone and finds no way."""
     asked, answered = [], []
-    find, result = DeformPlanner.find, _DeformRun.result
+    find, result = DeformPlanner.find, DeformRun.result
     monkeypatch.setattr(DeformPlanner, "find", lambda self, request: (asked.append(1), find(self, request))[1])
-    monkeypatch.setattr(_DeformRun, "result", lambda self: (answered.append(self.query), result(self))[1])
+    monkeypatch.setattr(DeformRun, "result", lambda self: (answered.append(self.query), result(self))[1])
     planned = gaitway.plan_scene(forest(0.45, max_nodes=2))
     assert planned.failed and 0 < len(answered) < len(asked)

@@ -80,6 +80,17 @@ def plan_distance(solids: Solids, s: int, x: float, y: float) -> tuple[float, fl
     return away - solids.numbers[s, ROUNDING], bx, by
 
 
+@kernel(borrows=True)
+def clearances(solids: Solids, near: IntArray, points: FloatArray, out: FloatArray) -> None:
+    """Write the distance of points (N, 2) from the nearest of some solids that do not move [m]; (N,)."""
+    for i in range(len(points)):
+        out[i] = 1e9
+        for j in range(len(near)):
+            if solids.movers[near[j]] < 0:
+                away, _, _ = plan_distance(solids, near[j], points[i, 0], points[i, 1])
+                out[i] = min(out[i], away)
+
+
 @kernel(inner=True, shared=True, borrows=True)
 def half_width(solids: Solids, s: int, z: float, r: float) -> float:
     """Return how far from the footprint a ball of radius r has to be at a height [m], or `_PASSES`."""
@@ -172,47 +183,58 @@ def capsule_depth(
     return best, at
 
 
+@kernel(inner=True, shared=True, borrows=True)
+def frame_depth(
+    capsules: FloatArray, radii: FloatArray, solids: Solids, near: IntArray, moves: FloatArray, groups: IntArray,
+    tolerance: float, depths: FloatArray, which: IntArray,
+) -> None:  # fmt: skip
+    """Write how deep groups of capsules lie in solids in one frame.
+
+    Args:
+        capsules: axes of the capsules in the world [m]; (C, 2, 3).
+        radii: their radii [m]; (C,).
+        solids: the solids.
+        near: numbers of those that may be met.
+        moves: where movers are; (M, 4).
+        groups: group of each capsule, or -1 for one that is left out; (C,).
+        tolerance: depth that does not count [m].
+        depths: the depths, 0 where there is none [m]; (G,).
+        which: number of the deepest solid; (G,).
+    """
+    for g in range(len(depths)):
+        depths[g] = 0.0
+    for j in range(len(near)):
+        s = near[j]
+        m = solids.movers[s]
+        mx, my, mc, ms = 0.0, 0.0, 1.0, 0.0
+        if m >= 0:
+            mx, my, mc, ms = moves[m, 0], moves[m, 1], moves[m, 2], moves[m, 3]
+        for k in range(len(radii)):
+            if groups[k] < 0:
+                continue
+            ax, ay = capsules[k, 0, 0] - mx, capsules[k, 0, 1] - my
+            bx, by = capsules[k, 1, 0] - mx, capsules[k, 1, 1] - my
+            ax, ay, bx, by = mc * ax + ms * ay, mc * ay - ms * ax, mc * bx + ms * by, mc * by - ms * bx
+            x, y = 0.5 * (ax + bx) - solids.around[s, AROUND_X], 0.5 * (ay + by) - solids.around[s, AROUND_Y]
+            long = abs(bx - ax) + abs(by - ay)
+            far = solids.around[s, AROUND_R] + radii[k] + long
+            if x * x + y * y > far * far:
+                continue
+            g = groups[k]
+            least = max(tolerance, depths[g])
+            deep, _ = capsule_depth(solids, s, ax, ay, capsules[k, 0, 2], bx, by, capsules[k, 1, 2], radii[k], least)
+            if deep > least:
+                depths[g], which[g] = deep, s
+
+
 @kernel(borrows=True)
 def frame_depths(
     capsules: FloatArray, radii: FloatArray, solids: Solids, near: IntArray, moves: FloatArray, groups: IntArray,
     tolerance: float, depths: FloatArray, which: IntArray,
 ) -> None:  # fmt: skip
-    """Write how deep groups of capsules lie in solids in every frame.
-
-    Args:
-        capsules: axes of the capsules in the world [m]; (F, C, 2, 3).
-        radii: their radii [m]; (C,).
-        solids: the solids.
-        near: numbers of those that may be met.
-        moves: where movers are in every frame; (F, M, 4).
-        groups: group of each capsule; (C,).
-        tolerance: depth that does not count [m].
-        depths: the depths, 0 where there is none [m]; (F, G).
-        which: number of the deepest solid; (F, G).
-    """
+    """Write `frame_depth` of every frame: capsules (F, C, 2, 3), moves (F, M, 4), depths and which (F, G)."""
     for i in range(len(capsules)):
-        for j in range(len(near)):
-            s = near[j]
-            m = solids.movers[s]
-            mx, my, mc, ms = 0.0, 0.0, 1.0, 0.0
-            if m >= 0:
-                mx, my, mc, ms = moves[i, m, 0], moves[i, m, 1], moves[i, m, 2], moves[i, m, 3]
-            for k in range(len(radii)):
-                ax, ay = capsules[i, k, 0, 0] - mx, capsules[i, k, 0, 1] - my
-                bx, by = capsules[i, k, 1, 0] - mx, capsules[i, k, 1, 1] - my
-                ax, ay, bx, by = mc * ax + ms * ay, mc * ay - ms * ax, mc * bx + ms * by, mc * by - ms * bx
-                x, y = 0.5 * (ax + bx) - solids.around[s, AROUND_X], 0.5 * (ay + by) - solids.around[s, AROUND_Y]
-                long = abs(bx - ax) + abs(by - ay)
-                far = solids.around[s, AROUND_R] + radii[k] + long
-                if x * x + y * y > far * far:
-                    continue
-                g = groups[k]
-                least = max(tolerance, depths[i, g])
-                deep, _ = capsule_depth(
-                    solids, s, ax, ay, capsules[i, k, 0, 2], bx, by, capsules[i, k, 1, 2], radii[k], least
-                )
-                if deep > least:
-                    depths[i, g], which[i, g] = deep, s
+        frame_depth(capsules[i], radii, solids, near, moves[i], groups, tolerance, depths[i], which[i])
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -232,22 +254,28 @@ def _axis_distance(a: FloatArray, b: FloatArray) -> float:
     return float(np.sqrt(dx * dx + dy * dy + dz * dz))
 
 
-@kernel(borrows=True)
-def own_depths(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: IntArray, out: FloatArray) -> None:
-    """Write how deep the arms of a body lie in its own trunk and thighs.
+@kernel(inner=True, shared=True, borrows=True)
+def own_depth(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: IntArray, out: FloatArray) -> None:
+    """Write how deep the arms of a body lie in its own trunk and thighs in one frame.
 
     Args:
-        capsules: axes of the capsules [m]; (F, C, 2, 3).
+        capsules: axes of the capsules [m]; (C, 2, 3).
         radii: their radii [m]; (C,).
         sides: number of the arm that each capsule belongs to, or -1; (C,).
         trunk: 1 for capsules of trunk and thighs; (C,).
-        out: depth of each arm in every frame, 0 where there is none [m]; (F, 2).
+        out: depth of each arm, 0 where there is none [m]; (2,).
     """
+    out[0], out[1] = 0.0, 0.0
+    for k in range(len(radii)):
+        if sides[k] >= 0:
+            for m in range(len(radii)):
+                if trunk[m] == 1:
+                    deep = radii[k] + radii[m] - _axis_distance(capsules[k], capsules[m])
+                    out[sides[k]] = max(out[sides[k]], deep)
+
+
+@kernel(borrows=True)
+def own_depths(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: IntArray, out: FloatArray) -> None:
+    """Write `own_depth` of every frame: capsules (F, C, 2, 3), out (F, 2)."""
     for i in range(len(capsules)):
-        out[i, 0], out[i, 1] = 0.0, 0.0
-        for k in range(len(radii)):
-            if sides[k] >= 0:
-                for m in range(len(radii)):
-                    if trunk[m] == 1:
-                        deep = radii[k] + radii[m] - _axis_distance(capsules[i, k], capsules[i, m])
-                        out[i, sides[k]] = max(out[i, sides[k]], deep)
+        own_depth(capsules[i], radii, sides, trunk, out[i])

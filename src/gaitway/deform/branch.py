@@ -12,9 +12,10 @@ import numpy as np
 
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
+from gaitway.deform._tuck_kernels import CORE
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.squeezing import Squeezed
-from gaitway.deform.tucking import CORE, body_depths, capsule_groups, tuck
+from gaitway.deform.tucking import body_depths, capsule_groups, tuck
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import bent, follow_path
 from gaitway.performing.arrival.footwork import laid
@@ -43,9 +44,9 @@ def posed(squeezed: Squeezed) -> Clip:
     """Return the motion of a fragment in the world: its body follows the path, and feet that are down stay."""
     fragment = squeezed.fragment
     clip = fragment.clip
-    if fragment.work is not None and fragment.work.rolled is None and fragment.path is not None:
+    if fragment.work is not None and fragment.work.rolled is None and _differs(squeezed):
         bend = follow_path(laid([fragment.work], [squeezed.start]), squeezed.path)
-        if bend is not None and _differs(squeezed):
+        if bend is not None:
             return bent(clip, bend)
     carry = planar.compose(squeezed.start, planar.inverse(clip.planar_path()[0]))
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
@@ -83,7 +84,7 @@ def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: Sque
         narrow = bool(np.any(found.arms[a:b] > 0.0) or np.any(found.trunk[a:b] != 0.0))
         turns = found.clip.rotations[a:b] if narrow else clip.rotations
         out.append(replace(clip, rotations=turns))
-        changed.append(narrow or _differs(one))
+        changed.append(narrow or one.fragment.flat or _differs(one))
     failed = -1 if found.frame < 0 else int(np.searchsorted(starts, found.frame, side="right")) - 1
     return RefinedBranch(tuple(out), tuple(changed), found.depth, failed, found.blocker)
 

@@ -63,12 +63,13 @@ class Fragment:
     """Footwork of the clip; None if it must not be bent."""
 
     @staticmethod
-    def of(clip: Clip, limits: MotionLimits | None = None) -> Fragment:
+    def of(clip: Clip, limits: MotionLimits | None = None, *, flat: bool = False) -> Fragment:
         """Make a fragment of a clip.
 
         Args:
             clip: the clip.
             limits: how it may be deformed; None finds that: as the paper says, with flights where no foot is down.
+            flat: whether its body is as narrow as it can be, so that all of it counts as the core.
         """
         pose = clip.planar_path()
         spin = np.exp(-1j * pose[0, 2])
@@ -76,11 +77,11 @@ class Fragment:
         track = _without_sway(away, clip.fps)
         work = footwork(clip)
         body = capsule_body(clip.skeleton)
-        arms = [name == _SHOULDERS or name.partition("_")[2] in _ARMS for name in body.names]
+        arms = [not flat and (name == _SHOULDERS or name.partition("_")[2] in _ARMS) for name in body.names]
         order: IntArray = np.argsort(np.array(arms), kind="stable")
         axes = body.segments(*clip.joint_transforms())[:, order]
-        flat = (axes[..., 0] + 1j * axes[..., 1] - complex(*pose[0, :2])) * spin - track[:, None, None]
-        seen = np.stack([flat.real, flat.imag, axes[..., 2]], axis=-1)
+        plan = (axes[..., 0] + 1j * axes[..., 1] - complex(*pose[0, :2])) * spin - track[:, None, None]
+        seen = np.stack([plan.real, plan.imag, axes[..., 2]], axis=-1)
         root = np.column_stack([away.real, away.imag, pose[:, 2] - pose[0, 2]])
         first, last = _moving(track)
         path = None
@@ -93,9 +94,12 @@ class Fragment:
         narrow = _NARROW * leg_length(clip.skeleton) / _LEG if any(arms) else 0.0
         radii = np.where(trunk, np.maximum(body.radii[order], narrow), body.radii[order])
         return Fragment(
-            clip, path, first, track, root, read_only(seen), read_only(radii), len(arms) - sum(arms), order, work
-        )
+            clip, path, first, track, root, read_only(seen), read_only(radii), len(arms) - sum(arms), order, work,
+            flat=flat,
+        )  # fmt: skip
 
+    flat: bool = False
+    """Whether its clip was made flat (`side_steps`): it is no clip of the library, and all of its body is the core."""
     steered_by: float = 0.0
     """How far linear warping turned it, at most [rad]."""
 

@@ -10,12 +10,15 @@ import numpy as np
 import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.deform import _depth_kernels
 from gaitway.deform._depth_kernels import BALL, PRISM, Solids
 from gaitway.world.footprint import Footprint, core_geometry
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Ball, Prism, Shape
 from gaitway.world.world import World
 
+_CLEAR = 1.0
+"""Distance beyond which nothing counts as near [m]."""
 _TALLEST = 3.0
 """Height above which nothing is met [m]."""
 
@@ -71,6 +74,15 @@ class SqueezePlace:
         around, movers = self.solids.around, self.solids.movers
         away = np.hypot(around[:, 0] - middle.real, around[:, 1] - middle.imag) - around[:, 2]
         return np.flatnonzero((away <= reach) | (movers >= 0))
+
+    def clearances(self, points: FloatArray) -> FloatArray:
+        """Return the distance of points (..., 2) from the nearest solid that does not move, less than 0 in it [m]."""
+        flat = read_only(np.ascontiguousarray(points, dtype=np.float64).reshape(-1, 2))
+        out = np.empty(len(flat))
+        middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
+        reach = float(np.hypot(*(flat - middle).T).max()) + _CLEAR
+        _depth_kernels.clearances(self.solids, self.near(complex(*middle), reach), flat, out)
+        return np.minimum(out, _CLEAR).reshape(points.shape[:-1])
 
     def moves(self, times: FloatArray) -> FloatArray:
         """Return x, y, cosine and sine of the heading of all movers at times (F,); (F, M, 4).

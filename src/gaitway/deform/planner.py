@@ -19,8 +19,10 @@ from gaitway.deform.fragment import Fragment
 from gaitway.deform.options import DeformOptions
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.search import Choice, HorizonSearch, SearchNode
+from gaitway.deform.side_steps import flattened, goes_sideways
 from gaitway.deform.squeezing import Squeezed
 from gaitway.library.standing import standing_behaviors
+from gaitway.motion.clip import Clip
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.scene.characters import Character
 from gaitway.space._query_kernels import NEVER
@@ -35,8 +37,13 @@ from gaitway.space.traffic import placed_discs, swept_step
 from gaitway.world.footprint import core_geometry
 
 FOUND_BY = "deform"
-_THIN = 0.14
+_THIN = 0.13
 """Radius of a disc around the root that a squeezed body covers [m]."""
+_WALKS, _LONGER = 0.23, 0.3
+"""Room on both sides that a walk passes for sure, and how much longer a way with that room has to be before side steps
+are tried [m]."""
+_NEAR = read_only(0.9 * np.column_stack([np.cos(np.arange(16) * np.pi / 8), np.sin(np.arange(16) * np.pi / 8)]))
+"""Places around somebody at which a gap is near [m]; (16, 2)."""
 _CELL = 0.1
 """Side of a cell of the estimate of the way [m]."""
 _EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2}
@@ -46,6 +53,10 @@ _DRAWN, _TURNED, _WELL_WITHIN = 0.25, float(np.radians(60.0)), 0.6
 [rad]; and share of the tolerance within which it is drawn."""
 _AIMS = read_only(np.radians(np.arange(-48.0, 49.0, 8.0)))
 """Directions in which the way is looked for, against that of a fragment [rad]."""
+_FINE_AIMS, _TURN_COST = read_only(np.radians(np.arange(-30.0, 31.0, 1.0))), 0.01
+"""Directions in which the middle of a gap is looked for [rad], and what a turn costs of its room [m/rad]."""
+_ALONG = read_only(np.array([-0.3, -0.15, 0.15, 0.3]))
+"""Places before and behind the end of a fragment at which a gap is looked at [m]."""
 _ONWARD, _ROOM, _CLEAR_COST = 0.5, 0.25, 2.0
 """Distance over which the way is looked at beyond the end of a fragment, the room that a squeezed body needs [m], and
 what a metre less of it counts."""
@@ -70,6 +81,7 @@ class Fragments:
         choices: dict[int, list[Choice]] = {}
         waits: set[int] = set()
         per_metre = math.inf
+        flat = _flat_fragments(prepared)
         for action in range(len(table)):
             if table.idle[action] and not table.quiet[action]:
                 continue
@@ -81,22 +93,47 @@ class Fragments:
             clip = prepared.library.clips[table.clips[action]]
             fragment = prepared.part(("fragment", clip.name), partial(Fragment.of, clip))
             speed, cost = float(prepared.speeds[action]), float(actions.costs[action])
-            choices.setdefault(begins, []).append(
-                Choice(
-                    action,
-                    fragment,
-                    begins,
-                    int(table.end_state[action]),
-                    cost,
-                    speed,
-                    clip.duration / speed,
-                    bool(table.kind[action] >= 0),
+            usual = (action, fragment, begins, int(table.end_state[action]))
+            for number, some, before, after in (usual, *([flat[action]] if action in flat else [])):
+                choices.setdefault(before, []).append(
+                    Choice(
+                        number, some, before, after, cost, speed, clip.duration / speed, bool(table.kind[action] >= 0)
+                    )
                 )
-            )
             way = float(np.hypot(*table.moves[action][:2]))
             if way > 0.1 and table.kind[action] < 0:
                 per_metre = min(per_metre, cost / way)
         return Fragments(choices, per_metre if math.isfinite(per_metre) else 1.0)
+
+
+def _flat_fragments(prepared: PreparedLibrary) -> dict[int, tuple[int, Fragment, int, int]]:
+    """Return actions that go sideways with flat fragments, and the states before and after these, by their numbers.
+
+    Who goes flat is in a state of its own: clips of the library do not follow.
+    """
+    table, clips = prepared.table, prepared.library.clips
+    aside = [
+        a for a in range(len(table)) if not table.idle[a] and table.kind[a] < 0 and goes_sideways(clips[table.clips[a]])
+    ]
+    rest = {int(table.start_state[a]) for a in np.flatnonzero(table.idle & table.quiet)}
+    states = [(a, int(table.start_state[a]), int(table.end_state[a])) for a in aside]
+    cycles = {b: clips[table.clips[a]] for a, b, c in states if b == c and b not in rest}
+    out = {}
+    for action, before, after in states:
+        clip = clips[table.clips[action]]
+        # steps that begin and end in a usual pose are never flat
+        if before in cycles or after in cycles:
+            begins, ends = before not in cycles, after not in cycles
+            cycle = cycles[after if begins else before]
+
+            def made(clip: Clip = clip, cycle: Clip = cycle, begins: bool = begins, ends: bool = ends) -> Fragment:
+                return Fragment.of(flattened(clip, cycle, begins, ends), flat=True)
+
+            fragment = prepared.part(("flat fragment", clip.name), made)
+            count = len(table.states)
+            first, last = (state + count if state in cycles else state for state in (before, after))
+            out[action] = (action, fragment, first, last)
+    return out
 
 
 class DeformPlanner:
@@ -104,11 +141,11 @@ class DeformPlanner:
 
     def prepare(self, character: Character, prepared: PreparedLibrary) -> None:
         """Make the fragments of the character's library."""
-        self._parts(prepared)
+        self.parts(prepared)
 
     def find(self, request: PlanRequest) -> SearchResult:
         """Search for a branch to the goal whose whole body touches nothing."""
-        run = _DeformRun(request, *self._parts(request.prepared))
+        run = DeformRun(request, *self.parts(request.prepared))
         known = request.prepared.part("deform failures", dict[object, SearchResult], placed=True)
         # a crowd asks several times, with other seeds, which nothing here hangs on; who is alone gets the same answer
         key = (replace(request.query, seed=0), run.most, run.options, request.prepared.speeds.tobytes())
@@ -125,7 +162,8 @@ class DeformPlanner:
         return told
 
     @staticmethod
-    def _parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap]:
+    def parts(prepared: PreparedLibrary) -> tuple[Fragments, SqueezePlace, RouteMap, RouteMap]:
+        """Return fragments, place, and ways that squeezed and walking bodies fit."""
         world = prepared.fields.world
         place = prepared.part("squeeze place", lambda: SqueezePlace(world), placed=True)
         fragments = prepared.part("fragments", lambda: Fragments.of(prepared), paced=True)
@@ -133,13 +171,19 @@ class DeformPlanner:
         def routes() -> RouteMap:
             return RouteMap.of(prepared.fields, _THIN, _CELL, hopeful=True)
 
-        return fragments, place, prepared.part("thin routes", routes, placed=True)
+        def wide() -> RouteMap:
+            return RouteMap.of(prepared.fields, _WALKS, _CELL)
+
+        thin = prepared.part("thin routes", routes, placed=True)
+        return fragments, place, thin, prepared.part("walked routes", wide, placed=True)
 
 
-class _DeformRun:
+class DeformRun:
     """One search for a plan."""
 
-    def __init__(self, request: PlanRequest, fragments: Fragments, place: SqueezePlace, routes: RouteMap) -> None:
+    def __init__(
+        self, request: PlanRequest, fragments: Fragments, place: SqueezePlace, routes: RouteMap, wide: RouteMap
+    ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
         self.request, self.place, self.prepared, self.query = request, place, request.prepared, request.query
         plan = request.character.plan
@@ -150,7 +194,7 @@ class _DeformRun:
         self.passing = self.prepared.actions.passing(self.prepared.fields).value
         choices = {s: [c for c in few if self.passing[c.action] != NEVER] for s, few in fragments.choices.items()}
         self.outlines = self.prepared.part("special outlines", lambda: _outlines(self.prepared.fields), placed=True)
-        self.left = _estimate(routes, self.query)
+        self.left, self.around = _estimate(routes, self.query), _estimate(wide, self.query)
         far = float(self.left(np.array([self.query.start[:2]]))[0])
         longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
         self.most = round(_EFFORT[request.effort] * self.options.max_nodes * longer)
@@ -166,6 +210,14 @@ class _DeformRun:
             self.last = {self.table.states.index(self.prepared.library.graph[followed].start)}
 
     @property
+    def first_state(self) -> int:
+        """Number of the state in which the plan begins."""
+        library, before = self.prepared.library, self.query.start_behavior
+        if before is None:
+            return self.table.states.index(library.graph[standing_behaviors(library)[0]].start)
+        return self.table.states.index(library.graph[before].end)
+
+    @property
     def seconds(self) -> float:
         """Time so far, without compiling [s]."""
         return time.perf_counter() - self.began - (compile_seconds() - self.compiled)
@@ -177,12 +229,8 @@ class _DeformRun:
 
     def result(self) -> SearchResult:
         """Search, refine what is found, and go on if it does not fit."""
-        query, library = self.query, self.prepared.library
-        if query.start_behavior is None:
-            state = library.graph[standing_behaviors(library)[0]].start
-        else:
-            state = library.graph[query.start_behavior].end
-        self.search.begin(query.start, self.table.states.index(state), query.start_time)
+        query = self.query
+        self.search.begin(query.start, self.first_state, query.start_time)
         if not math.isfinite(self.search.root.estimate):
             return self._failed(Status.NO_PATH, "no gap on the way is wide enough, even for a squeezed body")
         if math.dist(query.start[:2], query.goal) <= query.tolerance and self._heads(query.start[2]):
@@ -194,7 +242,7 @@ class _DeformRun:
             if node is None:
                 break
             branch = node.branch()
-            found = refined([_squeezed(one) for one in branch], [self._times(one) for one in branch], self.place)
+            found = refined([_squeezed(one) for one in branch], [self.times(one) for one in branch], self.place)
             if found.failed < 0:
                 away = math.dist(node.pose[:2], query.goal)
                 return SearchResult(Status.FOUND, self._plan(node, found), closest=node.pose, remaining=away)
@@ -230,10 +278,18 @@ class _DeformRun:
 
     def _usable(self, choice: Choice, pose: Pose) -> bool:
         """Return whether a fragment that is made for special obstacles may begin at a pose: there is one ahead."""
+        if choice.flat:
+            return choice.begins >= len(self.table.states) or self._narrow_ahead(pose)
         arrays, kind = self.prepared.fields.arrays, int(self.passing[choice.action])
         column, row = (math.floor((pose[k] - arrays.place[k]) * arrays.place[2]) for k in range(2))
         rows, columns = arrays.near.shape
         return 0 <= row < rows and 0 <= column < columns and bool(int(arrays.near[row, column]) >> kind & 1)
+
+    def _narrow_ahead(self, pose: Pose) -> bool:
+        """Return whether a gap lies near on the way that is too narrow for a walk: it would be farther around it."""
+        at = np.array([pose[:2]])
+        left, around = float(self.left(at)[0]), float(self.around(at)[0])
+        return around > left + _LONGER and bool(self._tight(at + _NEAR).max() > 0.0)
 
     def _serves(self, node: SearchNode) -> bool:
         """Return whether a fragment that is made for special obstacles passes one of them, its feet planted."""
@@ -242,7 +298,7 @@ class _DeformRun:
         line = shapely.LineString(found.path[:, :2])
         near = self.outlines.get(int(self.passing[choice.action]), ())
         return any(shapely.intersects(line, outline) for outline in near) and core_clears(
-            found, self._times(node), self.place
+            found, self.times(node), self.place
         )
 
     def _aim(self, choice: Choice, found: Squeezed) -> Pose | None:
@@ -258,9 +314,33 @@ class _DeformRun:
             share = min(_WELL_WITHIN * query.tolerance / max(away, 1e-9), 1.0)
             x, y = (g + share * (e - g) for g, e in zip(query.goal, end[:2], strict=True))
             return x, y, heading
+        if choice.flat:
+            return self._between(found)
         if found.blocker is None or choice.special or choice.fragment.path is None:
             return None
         return self._along_route(found)
+
+    def _between(self, found: Squeezed) -> Pose | None:
+        """Return the pose in the middle of a gap near the end of a flat fragment, turned so that it goes straight on.
+
+        The estimate of the way has coarse cells, and flat bodies have to meet a gap within centimetres.
+        """
+        fragment = found.fragment
+        x, y, heading = found.start
+        ahead = heading + float(np.angle(fragment.track[-1])) + _FINE_AIMS
+        far = abs(complex(fragment.track[-1]))
+        points = np.column_stack([x + far * np.cos(ahead), y + far * np.sin(ahead)])
+        left = self.left(points)
+        room = np.where(left < left.min() + _ROOM, np.round(self.place.clearances(points), 4), -1.0)
+        best = int(np.argmax(room - _TURN_COST * np.abs(_FINE_AIMS)))
+        if not 0.0 < room[best] < _ROOM:
+            return None
+        way = np.stack([np.cos(ahead), np.sin(ahead)], axis=1)
+        line = points[best] + _ALONG[:, None, None] * way
+        straight = np.round(self.place.clearances(line).min(axis=0), 4) - _TURN_COST * np.abs(_FINE_AIMS)
+        turn = float(ahead[int(np.argmax(straight))])
+        own = float(np.angle(fragment.track[-1] - fragment.track[0]))
+        return float(points[best, 0]), float(points[best, 1]), turn + float(fragment.root[-1, 2]) - own
 
     def _along_route(self, found: Squeezed) -> Pose | None:
         """Return the pose as far ahead as a fragment goes that is nearest to the goal, headed along the way."""
@@ -287,7 +367,8 @@ class _DeformRun:
         away = np.sqrt(fields.arrays.squares[0, row, column].astype(np.float64) * fields.arrays.place[3])
         return np.asarray(np.maximum(_ROOM - away, 0.0))
 
-    def _times(self, node: SearchNode) -> FloatArray:
+    def times(self, node: SearchNode) -> FloatArray:
+        """Return the times of the frames of a fragment [s]; (F,)."""
         squeezed, choice, parent = _squeezed(node), node.choice, node.parent
         assert choice is not None and parent is not None
         return parent.time + np.arange(len(squeezed.fragment)) / (squeezed.fragment.clip.fps * choice.speed)
@@ -314,7 +395,7 @@ class _DeformRun:
         return Plan(tuple(steps), node.pose, node.time, node.cost, own)
 
 
-def _step(run: _DeformRun, node: SearchNode) -> PlanStep:
+def _step(run: DeformRun, node: SearchNode) -> PlanStep:
     choice, parent, table = node.choice, node.parent, run.table
     assert choice is not None and parent is not None
     behavior = table.behaviors[table.behavior[choice.action]]

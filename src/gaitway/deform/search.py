@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ PATH_COST, POSE_COST = 0.3, 2.0
 """Cost of a path that is deformed as far as it may be, over its own; and of a metre of depth of arms (c1 and c2)."""
 _BINS = (0.12, float(np.radians(10.0)), 0.4)
 """Distance [m], turn [rad] and time [s] within which two nodes of the same state count as one."""
+_FLAT_BEND = 2.0
+"""How much more the path of side steps may be bent: they are short and slow."""
 _AHEAD, _TURNED = 0.4, 0.5
 """Distance at which the estimate is looked at ahead [m], and how much of the difference counts."""
 
@@ -47,6 +49,11 @@ class Choice:
     """Time that it takes [s]."""
     special: bool = False
     """Whether it is made for special obstacles: to jump over, to duck or to crawl under."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether it goes sideways through gaps that are too narrow for a walk."""
+        return self.fragment.flat
 
 
 @dataclass(eq=False)
@@ -107,11 +114,13 @@ class HorizonSearch:
     """Name of whoever a node meets, or None."""
     deform: bool = True
     usable: Callable[[Choice, Pose], bool] = lambda choice, pose: True
-    """Whether a special fragment may begin at a pose."""
+    """Whether a special or flat fragment may begin at a pose."""
     serves: Callable[[SearchNode], bool] = lambda node: True
     """Whether a special fragment passes what it is made for."""
     aim: Callable[[Choice, Squeezed], Pose | None] = lambda choice, found: None
     """Pose at which a fragment shall end instead, as a second try; None for none."""
+    rests: frozenset[int] = frozenset()
+    """States in which a character may stay, for live ones."""
     expanded: int = 0
     checks: int = 0
     blockers: Counter[str] = field(default_factory=Counter)
@@ -126,6 +135,9 @@ class HorizonSearch:
         self.reserve: list[tuple[float, int, SearchNode]] = []
         self.seen: dict[tuple[int, ...], float] = {}
         self.since = 0
+        self.going: Iterator[bool] | None = None
+        self.ends: list[SearchNode] = []
+        self.at_rest: list[SearchNode] = []
         self._push(self.root)
 
     def next(self, most: int, late: Callable[[], bool] = lambda: False) -> SearchNode | None:
@@ -178,23 +190,102 @@ class HorizonSearch:
         self.queue = [entry for entry in live if entry[2].below(node)]
         heapq.heapify(self.queue)
 
+    def advance(self, checks: int) -> None:
+        """Try a number of fragments, and leave off within a node if need be, to go on with the next call.
+
+        Live characters search while they play, a few fragments in each frame (section 4.1, amortising computation).
+        """
+        stop = self.checks + checks
+        while self.checks < stop:
+            if self.going is None:
+                while self.queue and (self.queue[0][2].lost() or self._done(self.queue[0][2])):
+                    heapq.heappop(self.queue)
+                if not self.queue:
+                    return
+                self.going = self._tries(heapq.heappop(self.queue)[2])
+            if next(self.going, None) is None:
+                self.going = None
+
+    def choose(self, nearer: float = -math.inf) -> list[SearchNode]:
+        """Return the best branch so far from where the character is; empty if there is none.
+
+        The best is one that arrived, else that which came nearest to the goal.
+
+        Args:
+            nearer: how much nearer to the goal than where the character is it must come, by the estimate.
+        """
+        depth = len(self.root.branch())
+
+        def first(node: SearchNode) -> SearchNode:
+            return node.branch()[depth]
+
+        known = (*self.ends, *self.at_rest, *(entry[2] for entry in self.queue))
+        below = [node for node in known if node is not self.root and node.below(self.root) and not node.lost()]
+        if not below:
+            return []
+        # who cannot come to rest any more would be stuck in the middle of a step
+        safe = {id(first(node)) for node in below if node.state in self.rests}
+        ends = {id(node) for node in self.ends}
+        best = min(
+            below,
+            key=lambda node: (id(node) not in ends, id(first(node)) not in safe, round(node.estimate, 6), node.cost),
+        )
+        if id(best) not in ends and best.estimate > self.root.estimate - nearer:
+            return []
+        return best.branch()[depth:]
+
+    def take(self, node: SearchNode) -> None:
+        """Go on below a fragment that is played now."""
+        self.root, self.going = node, None
+        self.queue = [entry for entry in self.queue if entry[2].below(node)]
+        self.ends = [end for end in self.ends if end.below(node)]
+        self.at_rest = [one for one in self.at_rest if one.below(node)]
+        heapq.heapify(self.queue)
+        # branches that were left behind must not hide those that come to the same places from here
+        self.seen = {self._key(entry[2]): entry[2].cost for entry in self.queue}
+        if not self.queue and not self.ends:
+            self._push(node)
+
+    def again(self) -> None:
+        """Search anew from where the character is: what was given up may fit at another time."""
+        self.going, self.ends, self.at_rest, self.queue, self.seen = None, [], [], [], {}
+        self._push(self.root)
+
+    def _done(self, node: SearchNode) -> bool:
+        """Return whether a node has arrived, and keep it if so."""
+        if node.parent is None or not self.arrived(node):
+            return False
+        self.ends.append(node)
+        return True
+
     def _expand(self, node: SearchNode) -> None:
+        for _ in self._tries(node):
+            pass
+
+    def _tries(self, node: SearchNode) -> Iterator[bool]:
+        """Expand a node, one fragment after the other."""
         self.expanded += 1
         for choice in self.choices.get(node.state, ()):
-            if choice.special and not self.usable(choice, node.pose):
+            if (choice.special or choice.flat) and not self.usable(choice, node.pose):
                 continue
-            found = self._situated(node, choice)
+            found = self.situated(node, choice)
             self._add(node, choice, found)
+            yield True
             goal = self.aim(choice, found)
             if goal is not None and (pin := end_pin(choice.fragment, node.pose, goal)) is not None:
-                self._add(node, choice, self._situated(node, choice, pin))
+                self._add(node, choice, self.situated(node, choice, pin))
+                yield True
 
-    def _situated(self, node: SearchNode, choice: Choice, *pins: Pin) -> Squeezed:
+    def situated(self, node: SearchNode, choice: Choice, *pins: Pin) -> Squeezed:
+        """Return a fragment put behind a node."""
         self.checks += 1
         return squeeze(
             choice.fragment, Continuity(node.pose), self.place, time=node.time, speed=choice.speed, pins=pins,
-            limits=self.limits, deform=self.deform,
+            limits=self._limits(choice), deform=self.deform,
         )  # fmt: skip
+
+    def _limits(self, choice: Choice) -> MotionLimits:
+        return replace(self.limits, bend=_FLAT_BEND * self.limits.bend) if choice.flat else self.limits
 
     def _add(self, node: SearchNode, choice: Choice, found: Squeezed) -> None:
         """Add a node for a fragment that fits."""
@@ -224,6 +315,8 @@ class HorizonSearch:
         if self.nearest is None or child.estimate < self.nearest.estimate:
             self.nearest = child
         self._push(child)
+        if child.state in self.rests:
+            self.at_rest.append(child)
 
     def _strain(self, found: Squeezed) -> float:
         low, high = self.limits.stretch
@@ -235,6 +328,9 @@ class HorizonSearch:
 
     def _estimate(self, node: SearchNode) -> float:
         x, y, heading = node.pose
+        if node.choice is not None and node.choice.flat:  # it goes on sideways
+            fragment = node.choice.fragment
+            heading += float(np.angle(fragment.track[-1] - fragment.track[0]) - fragment.root[-1, 2])
         ahead = (x + _AHEAD * math.cos(heading), y + _AHEAD * math.sin(heading))
         here, there = (float(v) for v in self.estimate(np.array([(x, y), ahead])))
         if math.isinf(here):

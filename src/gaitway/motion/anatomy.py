@@ -8,12 +8,13 @@ means the same on every rig. Retargeting, joint limits and limb solvers all meas
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.roles import ALL_ROLES
 from gaitway.motion.skeleton import Skeleton
@@ -68,6 +69,7 @@ def t_pose_positions(skeleton: Skeleton, world: FloatArray | None = None) -> Flo
     return forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, world))[0]
 
 
+@lru_cache(maxsize=64)
 def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArray:
     """Return the direction in which a limb's middle joint bends, in the frame of the limb's first joint; (3,).
 
@@ -75,7 +77,7 @@ def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArra
     """
     ahead = np.array([1.0 if chain[1].endswith("knee") else -1.0, 0.0, 0.0])
     upper = skeleton.require(*chain)[0]
-    return rotations.rotate(rotations.conjugate(t_pose(skeleton)[upper]), ahead)
+    return read_only(rotations.rotate(rotations.conjugate(t_pose(skeleton)[upper]), ahead))
 
 
 def leg_length(skeleton: Skeleton) -> float:

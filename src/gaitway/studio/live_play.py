@@ -65,6 +65,8 @@ class LivePlay:
         for library in dict.fromkeys(neutral(c.library) for c in scene.characters) or (LibraryRef(),):
             self._say(f"preparing {library.name}")
             self.crowd.add_library(library)
+        if scene.plan.planner == "deform":
+            self._say("live people play clips as they are; a plan of the scene squeezes them into gaps")
         self.left_out = self.enter(scene)
 
     @property
