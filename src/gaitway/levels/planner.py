@@ -53,7 +53,9 @@ _FACING = float(np.radians(70.0))
 _EVEN = 1e-3
 """Difference in height that is rounding [m]."""
 _ENOUGH = 100_000
-"""Nodes that searches for one plan expand in vain before it is given up: others are everywhere."""
+"""Nodes that searches for one plan expand before no other way and no later time is tried: others are everywhere."""
+_THRONG = 60
+"""Number of people and movers in a place from which on a leg is searched for briefly at first."""
 _TRIED = 4
 """Slots of time between two moments at which a link is asked whether it is free."""
 _OTHER_WAYS = 4
@@ -68,7 +70,7 @@ class _Spent:
     checks: int = 0
     seconds: float = 0.0
     tried: int = 0
-    """Nodes that searches without success expanded."""
+    """Nodes that searches expanded for ways that were given up."""
     whole: _Spent | None = None
     """What all ways that were tried for the plan took, this one included."""
 
@@ -76,7 +78,7 @@ class _Spent:
         """Add a search."""
         self.expanded, self.checks = self.expanded + result.expanded, self.checks + result.checks
         self.seconds += result.seconds
-        if self.whole is not None and not result.found:
+        if self.whole is not None:
             self.whole.tried += result.expanded + sum(one.expanded for one in result.earlier)
         return result
 
@@ -175,7 +177,7 @@ class LevelPlanner:
     ) -> SearchResult | _Leg:
         """Find a plan along given links that begins some seconds later; return why there is none if so."""
         query, spent = request.query, _Spent(whole=effort)
-        if effort.tried > 0 and request.effort is Effort.USUAL:  # the first searches took the usual effort
+        if effort.tried > _ENOUGH // 2 and request.effort is Effort.USUAL:
             request = replace(request, effort=Effort.SHORT)
         plan = self._waited(request.prepared, query, request.traffic, later)
         if plan is None:
@@ -204,7 +206,7 @@ class LevelPlanner:
     def _to_goal(self, request: PlanRequest, plan: Plan, last: Link, spent: _Spent) -> SearchResult | _Leg:
         """Lead a plan from the last link to the goal; return why that fails if so."""
         query = request.query
-        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
+        result = self._leg_of(replace(request, query=_leg(query, plan, last)), spent)
         if result.plan is None or not result.found:
             told = spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result)))
             return _Leg(told, busy=self._busy(request.traffic, result))
@@ -220,7 +222,7 @@ class LevelPlanner:
         if link.ride is not None:
             return self._in_lift(request, plan, link, last, spent)
         near = near if link.source.lift is None else _OFF_LIFT
-        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
+        result = self._leg_of(replace(request, query=_leg(query, plan, last, link, *near)), spent)
         if result.plan is None or not result.found:
             told = replace(
                 result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
@@ -269,7 +271,7 @@ class LevelPlanner:
                 _leg(request.query, plan, last), goal=pose[:2], goal_heading=pose[2], tolerance=0.3,
                 heading_tolerance=_TURNED, followed_by=waits,
             )  # fmt: skip
-            result = spent.found(self.inner.find(replace(request, query=leg)))
+            result = self._leg_of(replace(request, query=leg), spent)
             if result.plan is None or not result.found:
                 told = replace(
                     result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
@@ -308,7 +310,7 @@ class LevelPlanner:
                     heading_tolerance=_FACING, followed_by=setting_off(prepared),
                     start_behavior=waited.steps[-1].behavior if waited.steps else None,
                 )  # fmt: skip
-                result = spent.found(self.inner.find(replace(request, query=leg)))
+                result = self._leg_of(replace(request, query=leg), spent)
                 busy = busy or self._busy(traffic, result)
                 if result.plan is None or not result.found or result.plan.end_time > leave:
                     continue
@@ -317,6 +319,14 @@ class LevelPlanner:
                     return ridden
                 why, busy = f"'{lift.name}' is full", True
         return _Leg(spent.told(_lost(query, plan, why)), busy=busy)
+
+    def _leg_of(self, request: PlanRequest, spent: _Spent) -> SearchResult:
+        """Find a leg; in a throng a short search comes first, since the cheapest way takes long to find there."""
+        if request.effort is Effort.USUAL and len(request.traffic.names) >= _THRONG:
+            soon = spent.found(self.inner.find(replace(request, effort=Effort.SHORT)))
+            if soon.found:
+                return soon
+        return spent.found(self.inner.find(request))
 
     @staticmethod
     def _busy(traffic: Traffic, result: SearchResult) -> bool:

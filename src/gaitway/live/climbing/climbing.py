@@ -11,7 +11,7 @@ before its door until it stands there; the steps onto it, the ride and the steps
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from gaitway.live.climbing.lift_rides import (
     rounds_of,
     stands,
 )
+from gaitway.live.climbing.narrow_slopes import NextLink, must_wait, one_lane
 from gaitway.live.climbing.own_actions import ClimbingParts, OwnActions
 from gaitway.live.planning.planner import LivePlanner
 from gaitway.live.planning.sliced_search import SlicedQuery, SlicedSearch
@@ -309,6 +310,10 @@ class LiveClimbing:
         pose, time, last = self._fixed_end(parts, me)
         if link.ride is not None:
             return self._ridden(parts, me, link, (pose, time, last), relay)
+        if one_lane(link, self._links[library.number]) and must_wait(
+            me, link, int(self.legs[me, MISSES]), self._next_links(parts)
+        ):
+            return None
         over = np.array(pose[:2]) + np.array(link.across)
         there = link.fitted is None and math.dist(pose[:2], link.entry[:2]) <= _WALKED[0]
         there = there and float(planner.fields.clearance(over)) >= _ROOM
@@ -407,6 +412,14 @@ class LiveClimbing:
                 return parts
             del self.own.flights[slot]
         return None
+
+    def _next_links(self, parts: ClimbingParts) -> Iterator[NextLink]:
+        """Yield the next links of all characters that have any."""
+        status = parts.crowd.value.counts[:, playing.STATUS]
+        for me in self.on_the_way().tolist():
+            if status[me] != playing.EMPTY:
+                link = self._links[parts.library(me).number][int(self.legs[me, LINK])]
+                yield NextLink(me, link, int(self.legs[me, MISSES]))
 
     def _path(self, parts: ClimbingParts, me: int, link: Link, pose: Pose, time: float, last: int) -> list[int] | None:
         """Return actions of the crowd that lead onto a link, or None."""
