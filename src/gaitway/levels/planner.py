@@ -324,7 +324,7 @@ class LevelPlanner:
         """Find a leg; in a throng a short search comes first, since the cheapest way takes long to find there."""
         if request.effort is Effort.USUAL and len(request.traffic.names) >= _THRONG:
             soon = spent.found(self.inner.find(replace(request, effort=Effort.SHORT)))
-            if soon.found:
+            if soon.found or self._busy(request.traffic, soon):  # who is in the way will be gone later
                 return soon
         return spent.found(self.inner.find(request))
 
