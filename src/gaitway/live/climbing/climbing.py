@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import shapely
 
 from gaitway.core import planar
 from gaitway.core.archives import Arrays
@@ -196,7 +197,7 @@ class LiveClimbing:
         link = self._links[library.number][int(self.legs[me, LINK])]
         if link.ride is not None:  # people do not all wait at one place, which would hold only one
             waits = link.ride.waits
-            x, y, _ = waits[(me + int(self.legs[me, MISSES]) // _ELSEWHERE) % len(waits)]
+            x, y, _ = waits[(me + int(self.legs[me, MISSES]) // _ANOTHER) % len(waits)]
             return (x, y), WAITS
         fields, places = parts.planners[library.number].fields, list[tuple[float, float]]()
         for behind, left in _STAGES if link.fitted is not None else (_ON_IT, *_STAGES):
@@ -368,11 +369,12 @@ class LiveClimbing:
         standing = stands(ride, time)
         start = x + ride.boarding.offset[0] - link.source.offset[0], y + ride.boarding.offset[1] - link.source.offset[1]
         off = next((one for one in self._links[library.number] if one.source is link.target), None)
-        before_door = bool(ride.boarding.covers(x - link.source.offset[0], y - link.source.offset[1]))
+        place = shapely.Point(x - link.source.offset[0], y - link.source.offset[1])
+        before_door = bool(shapely.dwithin(ride.boarding.region, place, 0.0))
         if standing is None or off is None or not before_door:
             return None
-        for place in free_places(ride, standing[1], self.own.flights):
-            found = self._search(parts, me, ((*start, heading), time, last), place, (PLACE, FACING), None)
+        for spot in free_places(ride, standing[1], self.own.flights):
+            found = self._search(parts, me, ((*start, heading), time, last), spot, (PLACE, FACING), None)
             if found is None:
                 continue
             onto = [int(action) - library.first_action for action in found]
