@@ -43,6 +43,7 @@ from gaitway.live.planning.sliced_search import SlicedQuery, SlicedSearch
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
 from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
+from gaitway.live.playing.saving import LASTING
 from gaitway.space.plan import PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import swept_step
@@ -644,7 +645,7 @@ class LiveClimbing:
             ValueError: if somebody plays a flight of another, or goes to a link that there is not.
         """
         actions, counts = np.array(arrays["actions"]), np.array(arrays["counts"])
-        count = libraries[-1].end_action
+        count, lasting = libraries[-1].end_action, np.full(len(counts), np.nan)
         for table, column in ((actions, None), (counts, playing.EARLIER)):
             values = table if column is None else table[:, column : column + 1]
             for me, k in np.argwhere(values >= count).tolist():
@@ -653,6 +654,9 @@ class LiveClimbing:
                 mine = slot in self.own.flights and self.own.flights[slot].order.who == me
                 if used and not (mine and int(values[me, k]) < len(bases)):
                     raise ValueError("a character on the flight of another")
+                part = (int(values[me, k]) - count) % PARTS
+                if used and column is None and k == counts[me, playing.FIRST]:
+                    lasting[me] = self.own.flights[slot].parts[part].duration
                 values[me, k] = bases[int(values[me, k])] if mine else 0
         if len(self.legs) != len(counts):
             raise ValueError("ways over floors of other characters")
@@ -661,7 +665,7 @@ class LiveClimbing:
         link = self.legs[here, LINK]
         if ((link < -1.0) | (link >= most) | (link != np.round(link))).any():
             raise ValueError("a character with a link that there is not")
-        return {**arrays, "actions": actions, "counts": counts}
+        return {**arrays, "actions": actions, "counts": counts, LASTING: lasting}
 
 
 def stops_after(prepared: PreparedLibrary, behavior: str) -> list[tuple[int, ...]]:

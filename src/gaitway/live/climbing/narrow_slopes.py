@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gaitway.levels.links import Link
 
-PATIENCE = 12
+PATIENCE = 25
 """Number of attempts that somebody waits for those who come the other way, before nobody follows them."""
 _SAME_END = 2.0
 """Distance of two places on a slope below which they are at the same end of it [m]."""
