@@ -54,6 +54,8 @@ _EVEN = 1e-3
 """Difference in height that is rounding [m]."""
 _ENOUGH = 100_000
 """Nodes that searches for one plan expand before no other way and no later time is tried: others are everywhere."""
+_BRIEFLY = 10_000
+"""The same for a plan that is looked for once more in a throng."""
 _THRONG = 60
 """Number of people and movers in a place from which on a leg is searched for briefly at first."""
 _TRIED = 4
@@ -138,7 +140,7 @@ class LevelPlanner:
             if isinstance(leg, SearchResult):
                 return leg
             failed = failed or leg
-            if leg.link is None or effort.tried > _ENOUGH:
+            if leg.link is None or effort.tried > _enough(request):
                 break
             entry = links[leg.link].entry
             closed |= {k for k, link in enumerate(links) if link.entry == entry}
@@ -167,7 +169,7 @@ class LevelPlanner:
             first = first or leg
             free = later + leg.wait
             endless = later >= _LATER[-1] and leg.wait == 0.0
-            if not leg.busy or endless or free > _QUEUE or effort.tried > _ENOUGH:
+            if not leg.busy or endless or free > _QUEUE or effort.tried > _enough(request):
                 break
         assert first is not None
         return first
@@ -177,7 +179,7 @@ class LevelPlanner:
     ) -> SearchResult | _Leg:
         """Find a plan along given links that begins some seconds later; return why there is none if so."""
         query, spent = request.query, _Spent(whole=effort)
-        if effort.tried > _ENOUGH // 2 and request.effort is Effort.USUAL:
+        if effort.tried > _enough(request) // 2 and request.effort is Effort.USUAL:
             request = replace(request, effort=Effort.SHORT)
         plan = self._waited(request.prepared, query, request.traffic, later)
         if plan is None:
@@ -363,6 +365,12 @@ class LevelPlanner:
             self.floors, request.query.start, request.query.goal, self.libraries[request.character.library]
         )
         return replace(result, status=Status.NO_PATH, reason=reason)
+
+
+def _enough(request: PlanRequest) -> int:
+    """Return how many nodes searches for a plan expand before no other way and no later time is tried."""
+    brief = request.effort is Effort.BRIEF and len(request.traffic.names) >= _THRONG
+    return _BRIEFLY if brief else _ENOUGH
 
 
 def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:
