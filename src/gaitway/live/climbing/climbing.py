@@ -404,7 +404,8 @@ class LiveClimbing:
             if isinstance(flight, str) or not self.own.put(parts.libraries, flight):
                 return None
             parts = relay()
-            rows = [(step.pose, step.time) for step in (*aboard, *flight.parts, *steps)]
+            rows = [(step.pose, step.time) for step in aboard]
+            rows += [(stop, begin), *((step.pose, step.time) for step in steps)]
             numbers = [action + library.first_action for action in onto]
             numbers += [self.own.first(parts.libraries, slot), *(action + library.first_action for action in out)]
             over = px + off.across[0], py + off.across[1], facing
