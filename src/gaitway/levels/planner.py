@@ -54,8 +54,9 @@ _EVEN = 1e-3
 """Difference in height that is rounding [m]."""
 _ENOUGH = 100_000
 """Nodes that searches for one plan expand before no other way and no later time is tried: others are everywhere."""
-_BRIEFLY = 10_000
-"""The same for a plan that is looked for once more in a throng."""
+_IN_THRONG, _BRIEFLY = 40_000, 10_000
+"""The same in a throng, where who fails is planned again when all others are known; and for a plan that is looked for
+once more there."""
 _THRONG = 60
 """Number of people and movers in a place from which on a leg is searched for briefly at first."""
 _TRIED = 4
@@ -369,8 +370,9 @@ class LevelPlanner:
 
 def _enough(request: PlanRequest) -> int:
     """Return how many nodes searches for a plan expand before no other way and no later time is tried."""
-    brief = request.effort is Effort.BRIEF and len(request.traffic.names) >= _THRONG
-    return _BRIEFLY if brief else _ENOUGH
+    if len(request.traffic.names) < _THRONG:
+        return _ENOUGH
+    return _BRIEFLY if request.effort is Effort.BRIEF else _IN_THRONG
 
 
 def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:
