@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from gaitway.audit.auditing import audit_take
+from gaitway.cast.catalog import load_cast
 from gaitway.checking import check_scene
 from gaitway.core.errors import LiveError, PlanError, SceneError
+from gaitway.levels.leading import on_both_floors
 from gaitway.levels.links import lanes, level_library
 from gaitway.live.opening import live
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.scene.writing import scene_to_yaml
+from gaitway.space._traffic_kernels import SLOT
+from gaitway.space.mover_sweep import Swept
 from gaitway.world.levels.floors import Floors
 
 STEPS, RISE, RUN = 8, 0.17, 0.29
@@ -166,6 +170,26 @@ def test_lanes_lie_on_the_right(width: float, count: int) -> None:
     found = lanes(width)
     assert len(found) == count
     assert all(-0.5 * width + 0.3 - 1e-9 <= aside <= 0.0 for aside in found)
+
+
+def test_who_is_over_the_heads_of_others_is_not_in_their_way() -> None:
+    floors = Floors.of(deck(steps=20).world)
+    for link in level_library(load_cast("person"), floors).links:
+        clip = link.played.clip
+        count = int(clip.duration / SLOT)
+        discs = np.column_stack([np.arange(count), np.zeros(count), np.full(count, 0.3)])
+        slots = np.column_stack([np.arange(count), np.arange(count) + 1])
+        swept = Swept(discs, discs, np.arange(count + 1), slots, np.full(count, -1))
+        found = on_both_floors(swept, link, 0.0)
+        here = found.discs[:, 1] == 0.0 if link.across[1] else found.discs[:, 0] < count
+        first, last = set(found.slots[here, 0].tolist()), set(found.slots[~here, 0].tolist())
+        assert first | last == set(range(count))  # whoever is on it is seen by others on it
+        assert {0} <= first < set(range(count))
+        assert {count - 1} <= last < set(range(count))
+        height = clip.root_positions[:, 2] - clip.root_positions[0, 2]
+        unseen = [abs(height[round(k * SLOT * clip.fps)]) for k in set(range(count)) - first]
+        assert min(unseen) > 2.0  # over the heads of people on the other floor, or below their feet
+        assert len(first & last) * SLOT > 0.5  # two who can touch are seen on one floor
 
 
 def test_a_flight_with_room_for_two_has_a_lane_for_each_direction() -> None:

@@ -40,6 +40,8 @@ CELL = 0.3
 QUERIES = 60
 NUMPY_TARGET = 20.0
 _ROUNDS = 3
+_FINER = 3
+"""How many times as fine the cells are with which Recast is asked again where its answers differ."""
 _SECONDS = 240.0
 """Longest time that Recast may take for one level [s]."""
 
@@ -82,6 +84,7 @@ def run() -> BenchTable:
         notes.append(_memory(level, place, found))
         if "answers" in peer:
             notes.append(_agreement(level, lengths, peer["answers"]))
+            notes += _finer(level, queries, lengths, peer["answers"])
     title = f"levels: cells of {CELL:g} m, radius {LIMITS.radius:g} m, steps up to {LIMITS.step:g} m; median of rounds"
     return BenchTable(title, tuple(rows), machine(), tuple(notes))
 
@@ -129,6 +132,20 @@ def _agreement(level: Level, lengths: list[float], answers: list[dict[str, Any]]
         f"{level.name}: {same} of {len(lengths)} queries with the same answer, {len(both)} reached by both; length "
         f"over Recast's: median {median(both) if both else math.nan:.3f}, most {max(both, default=math.nan):.3f}"
     )
+
+
+def _finer(level: Level, queries: FloatArray, lengths: list[float], answers: list[dict[str, Any]]) -> list[str]:
+    """Ask Recast with finer cells where its answers differ; say with whom it agrees then, if any differ."""
+    reached = [not math.isnan(length) for length in lengths]
+    differ = [k for k, answer in enumerate(answers) if reached[k] != answer["reached"]]
+    peer = _recast(level, queries[differ], CELL / _FINER) if differ else {}
+    if "answers" not in peer:
+        return []
+    ours = sum(reached[k] == answer["reached"] for k, answer in zip(differ, peer["answers"], strict=True))
+    return [
+        f"{level.name}: Recast with cells of {CELL / _FINER:g} m answers {ours} of the other {len(differ)} as gaitway "
+        f"does with cells of {CELL:g} m"
+    ]
 
 
 def _memory(level: Level, place: Geometry, found: WalkableSurface) -> str:
@@ -226,8 +243,8 @@ def _levels_of_user() -> list[Level]:
     return out
 
 
-def _recast(level: Level, queries: FloatArray) -> dict[str, Any]:
-    """Run Recast on a level; return its times and answers, or what is missing."""
+def _recast(level: Level, queries: FloatArray, cell: float = CELL) -> dict[str, Any]:
+    """Run Recast on a level with cells of a size [m]; return its times and answers, or what is missing."""
     node, folder = shutil.which("node"), os.environ.get("GAITWAY_RECAST", "")
     if node is None or not (Path(folder) / "node_modules" / "@recast-navigation").is_dir():
         return {"missing": "Recast: not installed, see gaitway.bench.levels"}
@@ -237,7 +254,7 @@ def _recast(level: Level, queries: FloatArray) -> dict[str, Any]:
         "triangles": level.mesh.triangles.ravel().tolist(),
         "queries": queries[..., [1, 2, 0]].reshape(-1, 6).tolist(),
         "rounds": _ROUNDS,
-        "cell": CELL,
+        "cell": cell,
         "limits": limits,
     }
     script = Path(__file__).with_name("_recast_peer.mjs").read_text(encoding="utf-8")

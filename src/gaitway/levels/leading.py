@@ -24,6 +24,7 @@ from gaitway.performing.arrival.bending import Bend, follow_path
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
 from gaitway.performing.arrival.footwork import Footwork, Footworks, footwork, laid
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
+from gaitway.space._traffic_kernels import SLOT
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import OwnStep, Plan, PlanStep
 from gaitway.space.prepared import PreparedLibrary
@@ -37,6 +38,12 @@ _UNSEEN = 0.8
 _READY = read_only(np.array([1.0, 1.0, 0.25]))
 """How readily a path is stretched, shifted sideways [m^2 each] and turned [rad^2]."""
 _ROUNDS = 12
+_TALL = 2.2
+"""Height within which bodies on a link and on a floor are beside one another [m]."""
+_REACH = 0.6
+"""Half the difference in height of two who can touch one another on stairs [m]."""
+_SPARE = 6
+"""Frames before and after a slot of time in which a body may be as high as in it."""
 AT_EDGE = 0.3
 """How much nearer to the edge of a block than usual a character is who climbs over it [m]."""
 
@@ -214,8 +221,29 @@ def _swept(
         carried = CarriedSteps(prepared, traffic, [step], [work])
         out.append(carried.swept(path[frame : frame + len(work)]))
         frame += len(work) - 1
-    out[-1] = Swept.joined([out[-1], _shifted(out[-1], link.across)])
+    out[-1] = on_both_floors(out[-1], link, steps[-1].time)
     return out
+
+
+def on_both_floors(swept: Swept, link: Link, start: float) -> Swept:
+    """Return what a link covers that begins at a time [s], on each of its floors where the body is beside people there.
+
+    Who goes up to a bridge walks over the heads of those below it at the end, and is below those on it at first.
+    """
+    clip = link.played.clip
+    heights = clip.root_positions[:, 2] - clip.root_positions[0, 2]
+    # a window may begin a frame before its slot, and ends with it
+    first = np.clip(np.floor((swept.slots[:, 0] * SLOT - start) * clip.fps).astype(np.int64) - _SPARE, 0, len(clip) - 1)
+    last = np.clip(np.ceil((swept.slots[:, 1] * SLOT - start) * clip.fps).astype(np.int64) + _SPARE, 0, len(clip) - 1)
+    low, high = (
+        np.array([pick(heights[a : b + 1]) for a, b in zip(first.tolist(), last.tolist(), strict=True)])
+        for pick in (np.min, np.max)
+    )
+    # all on it are seen on one of its floors, and those who could touch on the same one
+    tall = max(_TALL, 0.5 * abs(float(heights[-1])) + _REACH)
+    here = (low < tall) & (high > -tall)
+    there = (low - heights[-1] < tall) & (high - heights[-1] > -tall)
+    return Swept.joined([swept.of(here), _shifted(swept.of(there), link.across)])
 
 
 def _shifted(swept: Swept, by: tuple[float, float]) -> Swept:

@@ -18,9 +18,10 @@ from gaitway.library.fitting.blocks import block_heights
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.carried_steps import HeldTraffic
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.space._traffic_kernels import first_slot
+from gaitway.space._traffic_kernels import SLOT, first_slot
+from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import OwnStep, Plan, PlanStep, SearchResult, Status
-from gaitway.space.planner import Planner, PlanRequest
+from gaitway.space.planner import Effort, Planner, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
 from gaitway.space.slopes import steepest_for
@@ -33,6 +34,9 @@ _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a leg from that of the link that follows [rad]."""
 _LATER = (0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0, 18.0, 27.0)
 """How much later a character sets off if others are on a link when it comes there [s]."""
+_QUEUE, _MORE = 300.0, 4
+"""Longest time for which a character waits at its start until a link is free [s], and how often it tries to be there
+then, beyond `_LATER`."""
 _NEARER = ((NEAR, _TURNED), (0.2, float(np.radians(12.0))))
 """How near to the entry of a link a leg ends, and how far from its heading [m, rad]; at the first try and the next."""
 _LONGEST = 120.0
@@ -48,6 +52,15 @@ _FACING = float(np.radians(70.0))
 """Greatest difference of the heading on a platform from that of the door by which one leaves [rad]."""
 _EVEN = 1e-3
 """Difference in height that is rounding [m]."""
+_ENOUGH = 100_000
+"""Nodes that searches for one plan expand before no other way and no later time is tried: others are everywhere."""
+_IN_THRONG, _BRIEFLY = 40_000, 10_000
+"""The same in a throng, where who fails is planned again when all others are known; and for a plan that is looked for
+once more there."""
+_THRONG = 60
+"""Number of people and movers in a place from which on a leg is searched for briefly at first."""
+_TRIED = 4
+"""Slots of time between two moments at which a link is asked whether it is free."""
 _OTHER_WAYS = 4
 """How many ways over other links are tried."""
 
@@ -59,11 +72,17 @@ class _Spent:
     expanded: int = 0
     checks: int = 0
     seconds: float = 0.0
+    tried: int = 0
+    """Nodes that searches expanded for ways that were given up."""
+    whole: _Spent | None = None
+    """What all ways that were tried for the plan took, this one included."""
 
     def found(self, result: SearchResult) -> SearchResult:
         """Add a search."""
         self.expanded, self.checks = self.expanded + result.expanded, self.checks + result.checks
         self.seconds += result.seconds
+        if self.whole is not None:
+            self.whole.tried += result.expanded + sum(one.expanded for one in result.earlier)
         return result
 
     def told(self, result: SearchResult) -> SearchResult:
@@ -79,6 +98,8 @@ class _Leg:
     link: int | None = None
     busy: bool = False
     """Whether others were on the link."""
+    wait: float = 0.0
+    """How much later the link is free, as far as that is known [s]."""
 
 
 class LevelPlanner:
@@ -105,7 +126,7 @@ class LevelPlanner:
         if not links:
             return self._explained(request, self.inner.find(request))
         routes = prepared.part("level routes", lambda: LevelRoutes(prepared, links), placed=True)
-        closed: set[int] = set()
+        closed, effort = set[int](), _Spent()
         failed: _Leg | None = None
         for _ in range(_OTHER_WAYS):
             way = routes.route(query.start[:2], query.goal, query.tolerance, closed)
@@ -116,11 +137,11 @@ class LevelPlanner:
                 if found.found or failed is None:
                     return self._explained(request, found)
                 break
-            leg = self._soon(request, [links[k] for k in way], way)
+            leg = self._soon(request, [links[k] for k in way], way, effort)
             if isinstance(leg, SearchResult):
                 return leg
             failed = failed or leg
-            if leg.link is None:
+            if leg.link is None or effort.tried > _enough(request):
                 break
             entry = links[leg.link].entry
             closed |= {k for k, link in enumerate(links) if link.entry == entry}
@@ -128,22 +149,39 @@ class LevelPlanner:
             return self._explained(request, self.inner.find(request))
         return failed.result
 
-    def _soon(self, request: PlanRequest, links: list[Link], numbers: list[int]) -> SearchResult | _Leg:
-        """Find a plan along given links that begins as soon as others leave room; return why there is none if so."""
+    def _soon(self, request: PlanRequest, links: list[Link], numbers: list[int], effort: _Spent) -> SearchResult | _Leg:
+        """Find a plan along given links that begins as soon as others leave room; return why there is none if so.
+
+        Args:
+            request: what is asked for.
+            links: the links.
+            numbers: their numbers.
+            effort: what the searches for this plan have taken so far.
+        """
         first: _Leg | None = None
-        for later in _LATER:
-            leg = self._along(request, links, numbers, later)
+        free, tries = 0.0, [*_LATER, *[math.inf] * _MORE]
+        for known in tries:
+            if known < free:  # others are still on the link then
+                continue
+            later = min(known, max(free, _LATER[-1]))
+            leg = self._along(request, links, numbers, later, effort)
             if isinstance(leg, SearchResult):
                 return leg
             first = first or leg
-            if not leg.busy:
+            free = later + leg.wait
+            endless = later >= _LATER[-1] and leg.wait == 0.0
+            if not leg.busy or endless or free > _QUEUE or effort.tried > _enough(request):
                 break
         assert first is not None
         return first
 
-    def _along(self, request: PlanRequest, links: list[Link], numbers: list[int], later: float) -> SearchResult | _Leg:
-        """Find a plan along given links; return why there is none if so."""
-        query, spent = request.query, _Spent()
+    def _along(
+        self, request: PlanRequest, links: list[Link], numbers: list[int], later: float, effort: _Spent
+    ) -> SearchResult | _Leg:
+        """Find a plan along given links that begins some seconds later; return why there is none if so."""
+        query, spent = request.query, _Spent(whole=effort)
+        if effort.tried > _enough(request) // 2 and request.effort is Effort.USUAL:
+            request = replace(request, effort=Effort.SHORT)
         plan = self._waited(request.prepared, query, request.traffic, later)
         if plan is None:
             return _Leg(SearchResult(Status.PARTIAL, None, reason="others come to where it waits", closest=query.start))
@@ -171,7 +209,7 @@ class LevelPlanner:
     def _to_goal(self, request: PlanRequest, plan: Plan, last: Link, spent: _Spent) -> SearchResult | _Leg:
         """Lead a plan from the last link to the goal; return why that fails if so."""
         query = request.query
-        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last))))
+        result = self._leg_of(replace(request, query=_leg(query, plan, last)), spent)
         if result.plan is None or not result.found:
             told = spent.told(replace(result, plan=None, status=_unmet(result), reason=_why(result)))
             return _Leg(told, busy=self._busy(request.traffic, result))
@@ -187,7 +225,7 @@ class LevelPlanner:
         if link.ride is not None:
             return self._in_lift(request, plan, link, last, spent)
         near = near if link.source.lift is None else _OFF_LIFT
-        result = spent.found(self.inner.find(replace(request, query=_leg(query, plan, last, link, *near))))
+        result = self._leg_of(replace(request, query=_leg(query, plan, last, link, *near)), spent)
         if result.plan is None or not result.found:
             told = replace(
                 result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
@@ -212,9 +250,11 @@ class LevelPlanner:
         met = blocker or next((who for swept in own if (who := traffic.met_by(swept)) is not None), None)
         if met is None:
             return linked.plan
+        wait = 0.0 if blocker is not None else _free_after(traffic, own)
         return _Leg(
-            spent.told(_lost(query, plan, f"'{met}' is in the way on '{link.name}'", met)), busy=blocker is None
-        )
+            spent.told(_lost(query, plan, f"'{met}' is in the way on '{link.name}'", met)), busy=blocker is None,
+            wait=wait,
+        )  # fmt: skip
 
     def _in_lift(self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, spent: _Spent) -> Plan | _Leg:
         """Lead a plan to a lift, onto its platform when it stands there, and up or down; return why that fails if so.
@@ -234,7 +274,7 @@ class LevelPlanner:
                 _leg(request.query, plan, last), goal=pose[:2], goal_heading=pose[2], tolerance=0.3,
                 heading_tolerance=_TURNED, followed_by=waits,
             )  # fmt: skip
-            result = spent.found(self.inner.find(replace(request, query=leg)))
+            result = self._leg_of(replace(request, query=leg), spent)
             if result.plan is None or not result.found:
                 told = replace(
                     result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
@@ -273,7 +313,7 @@ class LevelPlanner:
                     heading_tolerance=_FACING, followed_by=setting_off(prepared),
                     start_behavior=waited.steps[-1].behavior if waited.steps else None,
                 )  # fmt: skip
-                result = spent.found(self.inner.find(replace(request, query=leg)))
+                result = self._leg_of(replace(request, query=leg), spent)
                 busy = busy or self._busy(traffic, result)
                 if result.plan is None or not result.found or result.plan.end_time > leave:
                     continue
@@ -282,6 +322,14 @@ class LevelPlanner:
                     return ridden
                 why, busy = f"'{lift.name}' is full", True
         return _Leg(spent.told(_lost(query, plan, why)), busy=busy)
+
+    def _leg_of(self, request: PlanRequest, spent: _Spent) -> SearchResult:
+        """Find a leg; in a throng a short search comes first, since the cheapest way takes long to find there."""
+        if request.effort is Effort.USUAL and len(request.traffic.names) >= _THRONG:
+            soon = spent.found(self.inner.find(replace(request, effort=Effort.SHORT)))
+            if soon.found or self._busy(request.traffic, soon):  # who is in the way will be gone later
+                return soon
+        return spent.found(self.inner.find(request))
 
     @staticmethod
     def _busy(traffic: Traffic, result: SearchResult) -> bool:
@@ -318,6 +366,13 @@ class LevelPlanner:
             self.floors, request.query.start, request.query.goal, self.libraries[request.character.library]
         )
         return replace(result, status=Status.NO_PATH, reason=reason)
+
+
+def _enough(request: PlanRequest) -> int:
+    """Return how many nodes searches for a plan expand before no other way and no later time is tried."""
+    if len(request.traffic.names) < _THRONG:
+        return _ENOUGH
+    return _BRIEFLY if request.effort is Effort.BRIEF else _IN_THRONG
 
 
 def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:
@@ -394,6 +449,17 @@ def _leg(
         leg, goal=link.entry[:2], goal_heading=link.entry[2], tolerance=near, heading_tolerance=turned,
         followed_by=link.behavior,
     )  # fmt: skip
+
+
+def _free_after(traffic: Traffic, parts: Sequence[Swept]) -> float:
+    """Return how much later all of a way would meet nobody [s]; 0 if that takes too long."""
+    late = int(max(part.slots[:, 1].max() for part in parts))
+    if late + first_slot(_QUEUE) >= traffic.horizon:
+        traffic.extend(2.0 * (late * SLOT + _QUEUE))
+    for slots in range(_TRIED, int(first_slot(_QUEUE)), _TRIED):
+        if all(traffic.met_by(replace(part, slots=part.slots + slots)) is None for part in parts):
+            return slots * SLOT
+    return 0.0
 
 
 def _left_too_late(link: Link, last: Link | None, plan: Plan) -> str:

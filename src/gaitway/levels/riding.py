@@ -29,7 +29,7 @@ def setting_off(prepared: PreparedLibrary) -> str | None:
 
 def stood_until(prepared: PreparedLibrary, traffic: Traffic, plan: Plan, time: float) -> Plan | None:
     """Return a plan that stands at its end at least until a time [s]; None if others come there."""
-    rest = _rest(prepared, plan.steps[-1].behavior if plan.steps else None)
+    rest = rest_after(prepared, plan.steps[-1].behavior if plan.steps else None)
     if rest is None:
         return None
     steps, cost, now = list(plan.steps), plan.cost, plan.end_time
@@ -114,7 +114,7 @@ def rise_of(plan: Plan, step: PlanStep) -> float:
     return float(heights[-1] - heights[0])
 
 
-def _rest(prepared: PreparedLibrary, behavior: str | None) -> int | None:
+def rest_after(prepared: PreparedLibrary, behavior: str | None) -> int | None:
     """Return the clip in which a character stands after a behaviour, or at the start; None if it cannot stand."""
     actions = prepared.actions
     rest = int(actions.arrays.states[actions.start_state(behavior), 1])

@@ -221,8 +221,7 @@ class CrowdLibraries:
                 self.loaded[ref] = ref.load()
             self._level[ref] = level_library(self.loaded[ref], self._floors.floors)
         self._context.libraries[ref] = self._level[ref].library
-        # nobody waits for lifts here
-        links = tuple(link for link in self._level[ref].links if link.ride is None and link.source.lift is None)
+        links = self._level[ref].links
         self._floors.links = self._floors.links or tuple((link.entry, link.exit) for link in links)
         return links
 

@@ -168,6 +168,8 @@ class LiveRecord:
         """Keep steps that began, and forget those that ended long ago."""
         self._chunks.append(rows)
         longest = max(float(library.body.durations.max()) for library in self._crowd.libraries)
+        if self._crowd.climbing is not None:
+            longest = max(longest, self._crowd.climbing.own.longest)
         old = self._crowd.time - self._seconds - longest
         self._crowd.kept_since = old
         if self._crowd.climbing is not None:
@@ -197,7 +199,7 @@ class LiveRecord:
             known[serial] = self._crowd.climbing.flight(libraries, serial)
         flight = known[serial]
         part, prepared = flight.parts[k], libraries[flight.order.library].prepared
-        rise = flight.link.played.rise if k == len(flight.parts) - 1 else 0.0
+        rise = flight.rise if k == len(flight.parts) - 1 else 0.0
         return _Played(flight.order.library, part.clip, part.speed, prepared.actions.names[part.action], rise)
 
     def _dense(self, begin: float, fps: float) -> dict[tuple[int, int], list[tuple[float, Clip]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.library import _disc_kernels
 from gaitway.space._traffic_kernels import FOREVER, SLOT, end_slot, first_slot
 from gaitway.world.exact import footprint_distance
@@ -43,6 +43,15 @@ class Swept:
         return Swept(
             enclosing(discs)[None], discs, np.array([0, len(discs)]), np.array([[first, end]]), np.array([kind])
         )
+
+    def of(self, chosen: BoolArray) -> Swept:
+        """Return some of the groups (G,)."""
+        discs = np.repeat(chosen, np.diff(self.starts))
+        sizes = np.diff(self.starts)[chosen]
+        return Swept(
+            self.around[chosen], self.discs[discs], np.append(0, np.cumsum(sizes)), self.slots[chosen],
+            self.kinds[chosen],
+        )  # fmt: skip
 
     @staticmethod
     def joined(parts: Sequence[Swept]) -> Swept:

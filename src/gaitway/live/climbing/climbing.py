@@ -4,17 +4,19 @@ All floors lie side by side in one plane, in which the engine plans as on any fl
 another floor goes to a place before the next link on its way, and tries to board it from there on: a short search finds
 steps that lead onto it, their last ones are bent so that the clip of the link lies exactly on the stairs, and all of
 it is reserved at once, on both floors, with steps beyond it that come to rest. If others are in the way, it tries again
-a little later. Once it has boarded, it plans on from the end of the link as everybody else.
+a little later. Once it has boarded, it plans on from the end of the link as everybody else. Who takes a lift waits
+before its door until it stands there; the steps onto it, the ride and the steps off it are reserved in the same way.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import shapely
 
 from gaitway.core import planar
 from gaitway.core.archives import Arrays
@@ -24,12 +26,24 @@ from gaitway.levels.links import BLOCKS, Link
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.live.climbing._boarding_kernels import board
 from gaitway.live.climbing.flights import BENT, COLUMNS, LOGGED, PARTS, FlightOrder, LiveFlight, laid_steps, make_flight
+from gaitway.live.climbing.lift_rides import (
+    FACING,
+    PLACE,
+    WAITS,
+    free_places,
+    longest_ride,
+    make_ride,
+    rounds_of,
+    stands,
+)
+from gaitway.live.climbing.narrow_slopes import NextLink, must_wait, one_lane
 from gaitway.live.climbing.own_actions import ClimbingParts, OwnActions
 from gaitway.live.planning.planner import LivePlanner
 from gaitway.live.planning.sliced_search import SlicedQuery, SlicedSearch
 from gaitway.live.playing import _playing_kernels as playing
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
 from gaitway.live.playing.arrays import LiveLibrary, library_of, longer
+from gaitway.live.playing.saving import LASTING
 from gaitway.space.plan import PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import swept_step
@@ -115,7 +129,10 @@ class LiveClimbing:
         search = SlicedSearch(library)
         search.enter(planner.fields, 0.0)
         self._searches.append(search)
-        self.own.prepare(libraries, max((len(link.played.clip) for link in links if link.fitted), default=0))
+        flights = [len(link.played.clip) for link in links if link.fitted]
+        fps = max(clip.fps for clip in library.prepared.library.clips.values())
+        rides = [longest_ride(link.ride.lift, fps) for link in links if link.ride]
+        self.own.prepare(libraries, max([*flights, *rides], default=0))
 
     def enter(self, planners: Sequence[LivePlanner], now: float) -> None:
         """Go on in a changed world, with the same floors and stairs."""
@@ -142,8 +159,16 @@ class LiveClimbing:
         for me in who.tolist():
             first, count = crowd.counts[me, [playing.FIRST, playing.COUNT]].tolist()
             own = np.flatnonzero(crowd.actions[me, first:count] >= libraries[-1].end_action)
+            fixed = int(crowd.counts[me, playing.FIXED])
             if len(own):
-                crowd.counts[me, playing.FIXED] = max(int(crowd.counts[me, playing.FIXED]), first + int(own[-1]) + 1)
+                fixed = max(fixed, first + int(own[-1]) + 1)
+            while self.floors.lifts and fixed < count and self._in_lift(crowd.steps[me, fixed]):
+                fixed += 1  # who has left a platform too late would be in the air
+            crowd.counts[me, playing.FIXED] = fixed
+
+    def _in_lift(self, step: FloatArray) -> bool:
+        """Return whether a step begins on a platform, or before its door on the way off it."""
+        return self.floors.under(float(step[X]), float(step[Y])).lift is not None
 
     def aim(
         self, parts: ClimbingParts, who: IntArray, goals: FloatArray, tolerances: FloatArray
@@ -171,6 +196,10 @@ class LiveClimbing:
         """Return where a character waits for its next link, and how near."""
         library = parts.library(me)
         link = self._links[library.number][int(self.legs[me, LINK])]
+        if link.ride is not None:  # people do not all wait at one place, which would hold only one
+            waits = link.ride.waits
+            x, y, _ = waits[(me + int(self.legs[me, MISSES]) // _ANOTHER) % len(waits)]
+            return (x, y), WAITS
         fields, places = parts.planners[library.number].fields, list[tuple[float, float]]()
         for behind, left in _STAGES if link.fitted is not None else (_ON_IT, *_STAGES):
             x, y, _ = planar.compose(link.entry, (-behind, left, 0.0)).tolist()
@@ -270,7 +299,8 @@ class LiveClimbing:
             link = self._links[parts.library(me).number][int(self.legs[me, LINK])]
             (x, y, _), end, _ = self._fixed_end(parts, me)
             away = math.dist((x, y), link.entry[:2])
-            if away <= _NEAR and end <= parts.time + _SOON:
+            there = link.ride is None or stands(link.ride, end) is not None
+            if there and away <= _NEAR and end <= parts.time + _SOON:
                 found.append((away, me))
         return [me for _, me in sorted(found)]
 
@@ -280,6 +310,12 @@ class LiveClimbing:
         prepared, planner = library.prepared, parts.planners[library.number]
         link = self._links[library.number][int(self.legs[me, LINK])]
         pose, time, last = self._fixed_end(parts, me)
+        if link.ride is not None:
+            return self._ridden(parts, me, link, (pose, time, last), relay)
+        if one_lane(link, self._links[library.number]) and must_wait(
+            me, link, int(self.legs[me, MISSES]), self._next_links(parts)
+        ):
+            return None
         over = np.array(pose[:2]) + np.array(link.across)
         there = link.fitted is None and math.dist(pose[:2], link.entry[:2]) <= _WALKED[0]
         there = there and float(planner.fields.clearance(over)) >= _ROOM
@@ -310,13 +346,109 @@ class LiveClimbing:
         self._next += 1
         return parts
 
+    def _ridden(
+        self,
+        parts: ClimbingParts,
+        me: int,
+        link: Link,
+        end: tuple[Pose, float, int],
+        relay: Callable[[], ClimbingParts],
+    ) -> ClimbingParts | None:
+        """Let a character board a lift that stands before it, ride and leave; return the engine's parts if it does.
+
+        Args:
+            parts: the engine.
+            me: the character.
+            link: the link of the ride.
+            end: where and when its fixed steps end, and their last action.
+            relay: as in `step`.
+        """
+        (x, y, heading), time, last = end
+        ride, library = link.ride, parts.library(me)
+        assert ride is not None
+        prepared, planner = library.prepared, parts.planners[library.number]
+        standing = stands(ride, time)
+        start = x + ride.boarding.offset[0] - link.source.offset[0], y + ride.boarding.offset[1] - link.source.offset[1]
+        off = next((one for one in self._links[library.number] if one.source is link.target), None)
+        place = shapely.Point(x - link.source.offset[0], y - link.source.offset[1])
+        before_door = bool(shapely.dwithin(ride.boarding.region, place, 0.0))
+        if standing is None or off is None or not before_door:
+            return None
+        for spot in free_places(ride, standing[1], self.own.flights):
+            found = self._search(parts, me, ((*start, heading), time, last), spot, (PLACE, FACING), None)
+            if found is None:
+                continue
+            onto = [int(action) - library.first_action for action in found]
+            aboard, stop, begin = laid_steps(prepared, onto, (*start, heading), time)
+            before = onto[-1] if onto else last
+            known = rounds_of(prepared, ride, begin, before) if begin <= standing[1] else None
+            if known is None:
+                continue
+            rest, rounds = known
+            arrives = begin + rounds * float(prepared.table.durations[rest] / prepared.speeds[rest])
+            leaves = ride.lift.stand(ride.target, standing[1])[1]
+            above = stop[0] + ride.across[0], stop[1] + ride.across[1], stop[2]
+            away = self._path(parts, me, off, above, arrives, rest)
+            if away is None:
+                continue
+            out = [int(action) - library.first_action for action in away]
+            steps, (px, py, facing), done = laid_steps(prepared, out, above, arrives)
+            if done > leaves:
+                continue
+            slot = self.own.free_slot()
+            order = FlightOrder(
+                self._next, me, int(parts.crowd.value.counts[me, playing.LIFE]), library.number,
+                int(self.legs[me, LINK]), slot, before, begin, stop, (),
+            )  # fmt: skip
+            flight = make_ride(prepared, link, order, self._radius)
+            if isinstance(flight, str) or not self.own.put(parts.libraries, flight):
+                return None
+            parts = relay()
+            rows = [(step.pose, step.time) for step in aboard]
+            rows += [(stop, begin), *((step.pose, step.time) for step in steps)]
+            numbers = [action + library.first_action for action in onto]
+            numbers += [self.own.first(parts.libraries, slot), *(action + library.first_action for action in out)]
+            over = px + off.across[0], py + off.across[1], facing
+            meets = planner.busy and planner.movers.met_by(flight.parts[-1].swept) is not None
+            if not meets and self._reserved(parts, me, rows, numbers, over, done, out[-1] if out else rest):
+                self.orders[self._next] = order
+                self._next += 1
+                return parts
+            del self.own.flights[slot]
+        return None
+
+    def _next_links(self, parts: ClimbingParts) -> Iterator[NextLink]:
+        """Yield the next links of all characters that have any."""
+        status = parts.crowd.value.counts[:, playing.STATUS]
+        for me in self.on_the_way().tolist():
+            if status[me] != playing.EMPTY:
+                link = self._links[parts.library(me).number][int(self.legs[me, LINK])]
+                yield NextLink(me, link, int(self.legs[me, MISSES]))
+
     def _path(self, parts: ClimbingParts, me: int, link: Link, pose: Pose, time: float, last: int) -> list[int] | None:
         """Return actions of the crowd that lead onto a link, or None."""
-        library = parts.library(me)
-        table, (near, turned) = library.prepared.table, _WALKED if link.fitted is None else (NEAR, _TURNED)
+        close = _WALKED if link.fitted is None else (NEAR, _TURNED)
+        return self._search(parts, me, (pose, time, last), link.entry, close, link.behavior)
+
+    def _search(
+        self, parts: ClimbingParts, me: int, start: tuple[Pose, float, int], goal: Pose, close: tuple[float, float],
+        followed_by: str | None,
+    ) -> list[int] | None:  # fmt: skip
+        """Return actions of the crowd that lead to a pose, or None.
+
+        Args:
+            parts: the engine.
+            me: the character.
+            start: where and when it sets out, and the action that ends then.
+            goal: the pose.
+            close: how near to it [m], and to its heading [rad].
+            followed_by: behaviour that must be able to follow; None: it rests there.
+        """
+        library, (pose, time, last) = parts.library(me), start
+        table, (near, turned) = library.prepared.table, close
         wanted = SlicedQuery(
-            pose, time, table.behaviors[int(table.behavior[last])], (link.entry[0], link.entry[1]), near, _EFFORTS,
-            (link.entry[2], turned), link.behavior,
+            pose, time, table.behaviors[int(table.behavior[last])], (goal[0], goal[1]), near, _EFFORTS,
+            (goal[2], turned), followed_by,
         )  # fmt: skip
         search = self._searches[library.number]
         search.look_ahead(parts.time)
@@ -468,7 +600,11 @@ class LiveClimbing:
         known = (-1 <= order.before < len(prepared.table)) and 0 <= order.link < len(links)
         if not known or not all(0 <= action < len(prepared.table) for action in order.actions):
             raise ValueError("a flight of actions that no library has")
-        made = make_flight(prepared, links[order.link], order, self._radius)
+        if links[order.link].fitted is None and links[order.link].ride is None:
+            raise ValueError("a flight where people walk on")
+        link = links[order.link]
+        make = make_flight if link.ride is None else make_ride
+        made = make(prepared, link, order, self._radius)
         if isinstance(made, str):
             raise ValueError(made)
         return made
@@ -510,7 +646,7 @@ class LiveClimbing:
             ValueError: if somebody plays a flight of another, or goes to a link that there is not.
         """
         actions, counts = np.array(arrays["actions"]), np.array(arrays["counts"])
-        count = libraries[-1].end_action
+        count, lasting = libraries[-1].end_action, np.full(len(counts), np.nan)
         for table, column in ((actions, None), (counts, playing.EARLIER)):
             values = table if column is None else table[:, column : column + 1]
             for me, k in np.argwhere(values >= count).tolist():
@@ -519,6 +655,9 @@ class LiveClimbing:
                 mine = slot in self.own.flights and self.own.flights[slot].order.who == me
                 if used and not (mine and int(values[me, k]) < len(bases)):
                     raise ValueError("a character on the flight of another")
+                part = (int(values[me, k]) - count) % PARTS
+                if used and column is None and k == counts[me, playing.FIRST]:
+                    lasting[me] = self.own.flights[slot].parts[part].duration
                 values[me, k] = bases[int(values[me, k])] if mine else 0
         if len(self.legs) != len(counts):
             raise ValueError("ways over floors of other characters")
@@ -527,7 +666,7 @@ class LiveClimbing:
         link = self.legs[here, LINK]
         if ((link < -1.0) | (link >= most) | (link != np.round(link))).any():
             raise ValueError("a character with a link that there is not")
-        return {**arrays, "actions": actions, "counts": counts}
+        return {**arrays, "actions": actions, "counts": counts, LASTING: lasting}
 
 
 def stops_after(prepared: PreparedLibrary, behavior: str) -> list[tuple[int, ...]]:

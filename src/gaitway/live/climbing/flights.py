@@ -124,6 +124,12 @@ class LiveFlight:
         """Time at which it is over [s]."""
         return self.parts[-1].time + self.parts[-1].duration
 
+    @property
+    def rise(self) -> float:
+        """How far up its last clip leads [m]."""
+        heights = self.parts[-1].clip.root_positions[[0, -1], 2]
+        return self.link.fitted.rise if self.link.fitted is not None else float(heights[1] - heights[0])
+
 
 def laid_steps(
     prepared: PreparedLibrary, actions: Sequence[int], start: Pose, time: float

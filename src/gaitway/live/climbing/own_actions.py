@@ -56,6 +56,11 @@ class OwnActions:
         self.slots = 0
         self._frames = 0
 
+    @property
+    def longest(self) -> float:
+        """Duration of the longest clip that is played now [s]."""
+        return max((part.duration for flight in self.flights.values() for part in flight.parts), default=0.0)
+
     def first(self, libraries: Sequence[LiveLibrary], slot: int) -> int:
         """Return the first action of a slot in the crowd."""
         return libraries[-1].end_action + PARTS * slot

@@ -39,6 +39,8 @@ _MOST_FIELDS = 1_000_000
 """Largest number of route fields in a file."""
 _LONG_AGO = 1e-3
 """A step that is played may end before the time of the crowd by no more than this [s]."""
+LASTING = "lasting"
+"""Name of the array of how long the steps last that characters are in, if these are of no library [s]; else NaN."""
 _FARTHEST = 1e6
 """Largest coordinate of a step or a goal [m]."""
 _AHEAD = 1e5
@@ -306,7 +308,9 @@ def check_crowd(arrays: Arrays, libraries: list[LiveLibrary], routes: list[int],
     _demand(~np.isnan(numbers), "numbers that are none")
     durations = np.concatenate([library.body.durations for library in libraries])
     place = np.arange(len(here))
-    ends = steps[place, first, TIME] + durations[actions[place, first]]
+    lasting = arrays[LASTING][here] if LASTING in arrays else np.full(len(here), np.nan)
+    lasting = np.where(np.isnan(lasting), durations[actions[place, first]], lasting)
+    ends = steps[place, first, TIME] + lasting
     _demand(ends > time - _LONG_AGO, "a step that ended long ago")
 
 
