@@ -119,6 +119,20 @@ class ThrongBodies:
         self.slots = np.concatenate([self.slots, slots])
         self._pose(0.0)
 
+    def stand(self, slots: IntArray, places: FloatArray, headings: FloatArray, styles: IntArray, seed: int) -> None:
+        """Add people who stand.
+
+        Args:
+            slots: their numbers; (N,).
+            places: x, y [m]; (N, 2).
+            headings: which way they face [rad]; (N,).
+            styles: their styles; (N,).
+            seed: draws how they tuck their arms, and which foot they begin with.
+        """
+        self._state = _joined(self._state, begin_bodies(self.space, places, headings, styles=styles, seed=seed))
+        self.slots = np.concatenate([self.slots, slots])
+        self._pose(0.0)
+
     def leave(self, slots: IntArray) -> None:
         """Remove people."""
         keep = ~np.isin(self.slots, slots)
