@@ -47,6 +47,9 @@ most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 
 in between those of others, and nobody gets free again."""
 _SWING = 0.1
 """How much farther it may be from a foot that swings [m]."""
+_BELOW, _OUTWARD, _ACROSS = 0.09, 0.42, 0.3
+"""How far aside of a root its foot stands well, how much farther outward it may be, and how much farther inward, to
+the other side [m]. Hips and ankles do not turn farther, and the pelvis would sink."""
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
@@ -163,6 +166,14 @@ class ThrongBodies:
             away = planar.wrap_angle(out - feet[:, foot + FROM_YAW])
             allowed = np.clip(away, -_TWIST_OUT if k == 0 else -_TWIST_IN, _TWIST_IN if k == 0 else _TWIST_OUT)
             out = np.where(feet[:, foot + SWUNG] < 0.0, out + allowed - away, out)
+        most = self._strides()
+        for k in range(2):  # nor does anybody turn until a leg is stretched aside or crossed
+            foot = FOOT + k * FOOT_WIDTH
+            there = feet[:, foot + FROM_X : foot + FROM_X + 2] - self._state.path[:, :2]
+            was, now = (_stretch(there, heading, most, k) for heading in (before, out))
+            far = (feet[:, foot + SWUNG] < 0.0) & (now > np.maximum(was, 1.0))
+            share = np.clip((1.0 - was) / np.where(far, now - was, 1.0), 0.0, 1.0)
+            out = np.where(far, before + share * (out - before), out)
         return out
 
     def held_by_feet(self, places: FloatArray) -> FloatArray:
@@ -178,19 +189,24 @@ class ThrongBodies:
             Moves to where they can be [m]; (N, 2).
         """
         feet, before, at = self._state.feet, self._state.path[:, :2], places.copy()
-        speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
-        most = np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST)
+        heading, most = self._state.path[:, 2], self._strides()
         for k in range(2):
             foot = FOOT + k * FOOT_WIDTH
             swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
             left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
             there = left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left)
-            was, now = np.hypot(*(before - there).T), np.hypot(*(at - there).T)
             reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
-            farthest = np.maximum(reach, was)  # who is too far already comes nearer at its own pace
+            was, now = (_stretch(there - root, heading, reach, k) for root in (before, at))
+            farthest = np.maximum(1.0, was)  # who is too far already comes nearer at its own pace
             share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
-            at = there + share[:, None] * (at - there)
+            well = there - _aside(heading, k)  # where the root would be over a foot that stands well
+            at = well + share[:, None] * (at - well)
         return np.asarray(at - places)
+
+    def _strides(self) -> FloatArray:
+        """Return how far ahead or behind a foot may be, of bodies that go as they do now [m]; (N,)."""
+        speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
+        return np.asarray(np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST))
 
     def set_down(self, rows: IntArray, dt: float) -> None:
         """Let some people (M,) set their swinging feet down where these are, for a time [s]."""
@@ -311,6 +327,27 @@ class ThrongBodies:
     def _pose(self, dt: float, threads: int = 1) -> None:
         poses = pose_bodies(self._state, dt, threads=threads)
         self.roots, self.turns, self.down = poses.roots, _units(poses.rotations), poses.down
+
+
+def _aside(headings: FloatArray, k: int) -> FloatArray:
+    """Return where a foot stands well, from the root of who heads there [m]; (N, 2)."""
+    out = _BELOW * (1.0 - 2.0 * k)
+    return np.column_stack([-out * np.sin(headings), out * np.cos(headings)])
+
+
+def _stretch(feet: FloatArray, headings: FloatArray, most: FloatArray, k: int) -> FloatArray:
+    """Return how far feet are from where they stand well, as shares of the farthest in each direction (N,).
+
+    Args:
+        feet: where they are, from the root [m]; (N, 2).
+        headings: headings of the bodies [rad]; (N,).
+        most: how far ahead or behind they may be [m]; (N,).
+        k: 0 for left feet, 1 for right ones.
+    """
+    x, y = (feet - _aside(headings, k)).T
+    along, out = np.cos(headings) * x + np.sin(headings) * y, np.cos(headings) * y - np.sin(headings) * x
+    out *= 1.0 - 2.0 * k
+    return np.hypot(along / most, out / np.where(out > 0.0, _OUTWARD, _ACROSS))
 
 
 def _units(turns: SingleArray) -> FloatArray:
