@@ -48,6 +48,8 @@ EASE = 0.95
 DORSAL, PLANTAR = (EASE * abs(float(np.radians(end))) for end in HUMAN_LIMITS["ankle"].swing_deg)
 INWARD, OUTWARD = (EASE * abs(float(np.radians(end))) for end in HUMAN_LIMITS["ankle"].side_deg)
 """How far an ankle turns in the four directions [rad]."""
+EASING, EASINGS = 0.1, 14
+"""Steps in which a pitch is sought that an ankle allows [rad], and how many."""
 Quaternion = tuple[float, float, float, float]
 
 
@@ -241,20 +243,34 @@ def _strain_of_pitch(
 
 @kernel(inner=True)
 def _eased(
-    steps: FloatArray, n: int, out: int, pitch: float, feet: FloatArray, k: int, hx: float, hy: float, hz: float,
-    a: float, b: float, heading: float,
+    steps: FloatArray, n: int, out: int, pitch: float, lowest: float, feet: FloatArray, k: int, hx: float, hy: float,
+    hz: float, a: float, b: float, heading: float,
 ) -> float:  # fmt: skip
-    """Return the pitch of a foot, flatter if its ankle would be turned beyond its range: a heel is raised less."""
-    if pitch == 0.0 or _strain_of_pitch(steps, n, out, pitch, feet, k, hx, hy, hz, a, b, heading) <= 1.0:
+    """Return the pitch of a foot, or the nearest one down to `lowest` at which its ankle is within its range."""
+    strain = _strain_of_pitch(steps, n, out, pitch, feet, k, hx, hy, hz, a, b, heading)
+    if strain <= 1.0:
         return pitch
-    low, high = 0.0, 1.0
-    for _ in range(7):
-        middle = 0.5 * (low + high)
-        if _strain_of_pitch(steps, n, out, middle * pitch, feet, k, hx, hy, hz, a, b, heading) <= 1.0:
-            low = middle
+    best, least, within = pitch, strain, False
+    for i in range(1, EASINGS):
+        for sign in (1.0, -1.0):
+            tried = pitch + sign * i * EASING
+            if tried < lowest or tried > max(pitch, 0.0):
+                continue
+            strain = _strain_of_pitch(steps, n, out, tried, feet, k, hx, hy, hz, a, b, heading)
+            if strain < least and not within:
+                best, least, within = tried, strain, strain <= 1.0
+        if within:
+            break
+    if not within:
+        return best
+    good, bad = best, best - EASING if best > pitch else best + EASING
+    for _ in range(5):
+        middle = 0.5 * (good + bad)
+        if _strain_of_pitch(steps, n, out, middle, feet, k, hx, hy, hz, a, b, heading) <= 1.0:
+            good = middle
         else:
-            high = middle
-    return low * pitch
+            bad = middle
+    return good
 
 
 @kernel
@@ -361,7 +377,7 @@ def pose_bodies(
                         break
                     pitch = max(pitch - late * over * over / (over + 0.01) / 0.14, lowest)
             pitch = _eased(
-                steps, n, out, pitch, feet, k, hx, hy, hz - drops[n], lengths[k, 0], lengths[k, 1], heading
+                steps, n, out, pitch, lowest, feet, k, hx, hy, hz - drops[n], lengths[k, 0], lengths[k, 1], heading
             )
             pitches[k] = pitch
             ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)

@@ -40,7 +40,7 @@ _TURN_RATE = 3.0
 _TWIST_OUT, _TWIST_IN = 0.95, 0.7
 """Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
 
-_STRETCH, _STRIDE, _LONGEST = 0.3, 0.4, 0.8
+_STRETCH, _STRIDE, _LONGEST = 0.3, 0.4, 0.7
 """Greatest distance of a root from a foot that stands: of who stands [m], more for each metre a second [s], and the
 most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 0.77 m while somebody sets off at
 2 m/s2: less than that holds walkers up, and they stay slow. Where people hardly move, legs that reach farther out get
