@@ -39,6 +39,8 @@ TRAILING = 0.988
 """A standing leg that is longer than this raises its heel, as a share of the straight one."""
 HEEL_UP, TIPTOE, BEHIND = -1.25, -0.6, 0.2
 """Lowest pitch of a foot that is left behind and of one that is not [rad], and how far behind the hip that is [m]."""
+DEEP = 0.07
+"""A foot that was left behind begins to raise its heel, whatever it does, where the pelvis would sink by this [m]."""
 GENTLE = 0.985
 """A swinging leg that has to be longer than this follows its foot less and less, as a share of the straight one."""
 TOES_FLAT, TOE_SHARE, ANKLE = 6, 7, 8
@@ -369,6 +371,10 @@ def pose_bodies(
             trails = min(max(((hx - ax) * np.cos(toes) + (hy - ay) * np.sin(toes)) / BEHIND, 0.0), 1.0)
             pitch = max(pitch, TIPTOE - 2.0 * trails)
             lowest = min(pitch, TIPTOE + trails * (HEEL_UP - TIPTOE))
+            # nobody kneels down for a foot that was left behind
+            apart = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)
+            sinks = hz - az - np.sqrt((LANDING * length) ** 2 - apart)
+            late = max(late, trails * _smooth((sinks - DEEP) / DEEP))
             if late > 0.0:
                 for _ in range(4):  # a leg that trails too far raises its heel
                     ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)

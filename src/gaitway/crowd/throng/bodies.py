@@ -47,6 +47,8 @@ most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 
 in between those of others, and nobody gets free again."""
 _SWING = 0.1
 """How much farther it may be from a foot that swings [m]."""
+_STANDING = 0.5
+"""How far ahead or behind a foot may be on which somebody stands [m]."""
 _BELOW, _OUTWARD, _ACROSS = 0.09, 0.42, 0.3
 """How far aside of a root its foot stands well, how much farther outward it may be, and how much farther inward, to
 the other side [m]. Hips and ankles do not turn farther, and the pelvis would sink."""
@@ -192,9 +194,7 @@ class ThrongBodies:
         heading, most = self._state.path[:, 2], self._strides()
         for k in range(2):
             foot = FOOT + k * FOOT_WIDTH
-            swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
-            left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
-            there = left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left)
+            there = self._feet_now(k)
             reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
             was, now = (_stretch(there - root, heading, reach, k) for root in (before, at))
             farthest = np.maximum(1.0, was)  # who is too far already comes nearer at its own pace
@@ -203,13 +203,45 @@ class ThrongBodies:
             at = well + share[:, None] * (at - well)
         return np.asarray(at - places)
 
+    def _can_stand(self) -> BoolArray:
+        """Return who could stand on its swinging feet if these were set down where they are; (N,)."""
+        heading, most = self._state.path[:, 2], np.full(len(self), _STANDING)
+        out = np.ones(len(self), np.bool_)
+        for k in range(2):
+            there = self._feet_now(k) - self._state.path[:, :2]
+            out &= (self.swings[:, k] < 0.0) | (_stretch(there, heading, most, k) <= 1.0)
+        return out
+
+    def _feet_now(self, k: int) -> FloatArray:
+        """Return where left (0) or right (1) feet are, also in the midst of a swing [m]; (N, 2)."""
+        feet, foot = self._state.feet, FOOT + k * FOOT_WIDTH
+        swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
+        left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
+        return np.asarray(left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left))
+
+    def _within_reach(self, feet: FloatArray, moves: FloatArray, k: int) -> FloatArray:
+        """Return moves of feet [m] (N, 2), less far where these would go farther than a leg does.
+
+        Args:
+            feet: where they are [m]; (N, 2).
+            moves: how far they are to be moved [m]; (N, 2).
+            k: 0 for left feet, 1 for right ones.
+        """
+        heading, most = self._state.path[:, 2], self._strides() + _SWING
+        well = self._state.path[:, :2] + _aside(heading, k)
+        was, now = (_stretch(at - self._state.path[:, :2], heading, most, k) for at in (feet, feet + moves))
+        farthest = np.maximum(1.0, was)
+        share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
+        return np.asarray(well + share[:, None] * (feet + moves - well) - feet)
+
     def _strides(self) -> FloatArray:
         """Return how far ahead or behind a foot may be, of bodies that go as they do now [m]; (N,)."""
         speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
         return np.asarray(np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST))
 
     def set_down(self, rows: IntArray, dt: float) -> None:
-        """Let some people (M,) set their swinging feet down where these are, for a time [s]."""
+        """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""
+        rows = rows[self._can_stand()[rows]]
         if len(rows):
             set_down(self._state, rows, dt)
             self._pose_again(rows)
@@ -263,7 +295,9 @@ class ThrongBodies:
         for k in range(2):
             foot, step = FOOT + k * FOOT_WIDTH, STEP_FEET + k * STEP_WIDTH
             swings = (state.feet[:, foot + SWUNG] >= 0.0)[:, None]
-            here, there = np.where(swings, feet[:, k], 0.0), np.where(swings, feet[:, k] + prints[:, k], 0.0)
+            move = self._within_reach(self._feet_now(k), feet[:, k], k)
+            onward = self._within_reach(state.feet[:, foot + TO_X : foot + TO_X + 2], move + prints[:, k], k)
+            here, there = np.where(swings, move, 0.0), np.where(swings, onward, 0.0)
             state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here
             state.feet[:, foot + TO_X : foot + TO_X + 2] += there
             state.steps[:, step + HERE : step + HERE + 2] += here
