@@ -15,7 +15,6 @@ from gaitway.crowd.locomotion._feet_kernels import (
     FOOT,
     FOOT_WIDTH,
     FROM_X,
-    FROM_YAW,
     HERE,
     STEP_FEET,
     STEP_WIDTH,
@@ -28,6 +27,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
 from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies, set_down, shift_feet
 from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
+from gaitway.crowd.throng import _reach_kernels
 
 _PHASES = 24
 """Phases of a stride that are compared with a pose."""
@@ -35,23 +35,6 @@ _STANDS = 0.25
 """Who is slower than this stands [m/s]."""
 _ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "drops", "steps", "corners")
 _LARGEST = 1e7
-_TURN_RATE = 3.0
-"""Greatest speed at which trunks turn [rad/s]."""
-_TWIST_OUT, _TWIST_IN = 0.95, 0.7
-"""Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
-
-_STRETCH, _STRIDE, _LONGEST = 0.3, 0.4, 0.7
-"""Greatest distance of a root from a foot that stands: of who stands [m], more for each metre a second [s], and the
-most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 0.77 m while somebody sets off at
-2 m/s2: less than that holds walkers up, and they stay slow. Where people hardly move, legs that reach farther out get
-in between those of others, and nobody gets free again."""
-_SWING = 0.1
-"""How much farther it may be from a foot that swings [m]."""
-_STANDING = 0.5
-"""How far ahead or behind a foot may be on which somebody stands [m]."""
-_BELOW, _OUTWARD, _ACROSS = 0.09, 0.42, 0.3
-"""How far aside of a root its foot stands well, how much farther outward it may be, and how much farther inward, to
-the other side [m]. Hips and ankles do not turn farther, and the pelvis would sink."""
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
@@ -161,21 +144,9 @@ class ThrongBodies:
             headings: wished headings [rad]; (N,).
             dt: time since the bodies had their headings of now, or one for each (N,) [s].
         """
-        feet, before, most = self._state.feet, self._state.path[:, 2], _TURN_RATE * dt
-        out = before + np.clip(planar.wrap_angle(headings - before), -most, most)
-        for k in range(2):
-            foot = FOOT + k * FOOT_WIDTH
-            away = planar.wrap_angle(out - feet[:, foot + FROM_YAW])
-            allowed = np.clip(away, -_TWIST_OUT if k == 0 else -_TWIST_IN, _TWIST_IN if k == 0 else _TWIST_OUT)
-            out = np.where(feet[:, foot + SWUNG] < 0.0, out + allowed - away, out)
-        most = self._strides()
-        for k in range(2):  # nor does anybody turn until a leg is stretched aside or crossed
-            foot = FOOT + k * FOOT_WIDTH
-            there = feet[:, foot + FROM_X : foot + FROM_X + 2] - self._state.path[:, :2]
-            was, now = (_stretch(there, heading, most, k) for heading in (before, out))
-            far = (feet[:, foot + SWUNG] < 0.0) & (now > np.maximum(was, 1.0))
-            share = np.clip((1.0 - was) / np.where(far, now - was, 1.0), 0.0, 1.0)
-            out = np.where(far, before + share * (out - before), out)
+        state, out = self._state, np.array(headings, dtype=np.float64)
+        seconds = np.broadcast_to(np.asarray(dt, dtype=np.float64), out.shape).copy()
+        _reach_kernels.hold_headings(state.path, state.velocity, state.feet, seconds, out)
         return out
 
     def held_by_feet(self, places: FloatArray) -> FloatArray:
@@ -190,58 +161,16 @@ class ThrongBodies:
         Returns:
             Moves to where they can be [m]; (N, 2).
         """
-        feet, before, at = self._state.feet, self._state.path[:, :2], places.copy()
-        heading, most = self._state.path[:, 2], self._strides()
-        for k in range(2):
-            foot = FOOT + k * FOOT_WIDTH
-            there = self._feet_now(k)
-            reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
-            was, now = (_stretch(there - root, heading, reach, k) for root in (before, at))
-            farthest = np.maximum(1.0, was)  # who is too far already comes nearer at its own pace
-            share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
-            well = there - _aside(heading, k)  # where the root would be over a foot that stands well
-            at = well + share[:, None] * (at - well)
+        state, at = self._state, np.array(places, dtype=np.float64)
+        _reach_kernels.hold_roots(state.path, state.velocity, state.feet, at)
         return np.asarray(at - places)
-
-    def _can_stand(self) -> BoolArray:
-        """Return who could stand on its swinging feet if these were set down where they are; (N,)."""
-        heading, most = self._state.path[:, 2], np.full(len(self), _STANDING)
-        out = np.ones(len(self), np.bool_)
-        for k in range(2):
-            there = self._feet_now(k) - self._state.path[:, :2]
-            out &= (self.swings[:, k] < 0.0) | (_stretch(there, heading, most, k) <= 1.0)
-        return out
-
-    def _feet_now(self, k: int) -> FloatArray:
-        """Return where left (0) or right (1) feet are, also in the midst of a swing [m]; (N, 2)."""
-        feet, foot = self._state.feet, FOOT + k * FOOT_WIDTH
-        swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
-        left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
-        return np.asarray(left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left))
-
-    def _within_reach(self, feet: FloatArray, moves: FloatArray, k: int) -> FloatArray:
-        """Return moves of feet [m] (N, 2), less far where these would go farther than a leg does.
-
-        Args:
-            feet: where they are [m]; (N, 2).
-            moves: how far they are to be moved [m]; (N, 2).
-            k: 0 for left feet, 1 for right ones.
-        """
-        heading, most = self._state.path[:, 2], self._strides() + _SWING
-        well = self._state.path[:, :2] + _aside(heading, k)
-        was, now = (_stretch(at - self._state.path[:, :2], heading, most, k) for at in (feet, feet + moves))
-        farthest = np.maximum(1.0, was)
-        share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
-        return np.asarray(well + share[:, None] * (feet + moves - well) - feet)
-
-    def _strides(self) -> FloatArray:
-        """Return how far ahead or behind a foot may be, of bodies that go as they do now [m]; (N,)."""
-        speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
-        return np.asarray(np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST))
 
     def set_down(self, rows: IntArray, dt: float) -> None:
         """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""
-        rows = rows[self._can_stand()[rows]]
+        able: BoolArray = np.ones(len(self), np.bool_)
+        if len(rows):
+            _reach_kernels.could_stand(self._state.path, self._state.feet, able)
+            rows = rows[able[rows]]
         if len(rows):
             set_down(self._state, rows, dt)
             self._pose_again(rows)
@@ -290,19 +219,18 @@ class ThrongBodies:
         """
         state, moved = self._state, np.asarray(roots.any(axis=1))
         state.path[:, :2] += roots
+        here, more = np.array(feet, dtype=np.float64), np.array(prints, dtype=np.float64)
+        _reach_kernels.hold_feet(state.path, state.velocity, state.feet, here, more)
+        there = here + more
         state.steps[:, STEP_X] += roots[:, 0]
         state.steps[:, STEP_Y] += roots[:, 1]
         for k in range(2):
             foot, step = FOOT + k * FOOT_WIDTH, STEP_FEET + k * STEP_WIDTH
-            swings = (state.feet[:, foot + SWUNG] >= 0.0)[:, None]
-            move = self._within_reach(self._feet_now(k), feet[:, k], k)
-            onward = self._within_reach(state.feet[:, foot + TO_X : foot + TO_X + 2], move + prints[:, k], k)
-            here, there = np.where(swings, move, 0.0), np.where(swings, onward, 0.0)
-            state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here
-            state.feet[:, foot + TO_X : foot + TO_X + 2] += there
-            state.steps[:, step + HERE : step + HERE + 2] += here
-            state.steps[:, step + THERE : step + THERE + 2] += there
-            moved = np.asarray(moved | here.any(axis=1) | there.any(axis=1))
+            state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here[:, k]
+            state.feet[:, foot + TO_X : foot + TO_X + 2] += there[:, k]
+            state.steps[:, step + HERE : step + HERE + 2] += here[:, k]
+            state.steps[:, step + THERE : step + THERE + 2] += there[:, k]
+        moved |= here.any(axis=(1, 2)) | there.any(axis=(1, 2))
         rows = np.flatnonzero(moved)
         if len(rows):
             self._pose_again(rows)
@@ -361,27 +289,6 @@ class ThrongBodies:
     def _pose(self, dt: float, threads: int = 1) -> None:
         poses = pose_bodies(self._state, dt, threads=threads)
         self.roots, self.turns, self.down = poses.roots, _units(poses.rotations), poses.down
-
-
-def _aside(headings: FloatArray, k: int) -> FloatArray:
-    """Return where a foot stands well, from the root of who heads there [m]; (N, 2)."""
-    out = _BELOW * (1.0 - 2.0 * k)
-    return np.column_stack([-out * np.sin(headings), out * np.cos(headings)])
-
-
-def _stretch(feet: FloatArray, headings: FloatArray, most: FloatArray, k: int) -> FloatArray:
-    """Return how far feet are from where they stand well, as shares of the farthest in each direction (N,).
-
-    Args:
-        feet: where they are, from the root [m]; (N, 2).
-        headings: headings of the bodies [rad]; (N,).
-        most: how far ahead or behind they may be [m]; (N,).
-        k: 0 for left feet, 1 for right ones.
-    """
-    x, y = (feet - _aside(headings, k)).T
-    along, out = np.cos(headings) * x + np.sin(headings) * y, np.cos(headings) * y - np.sin(headings) * x
-    out *= 1.0 - 2.0 * k
-    return np.hypot(along / most, out / np.where(out > 0.0, _OUTWARD, _ACROSS))
 
 
 def _units(turns: SingleArray) -> FloatArray:
