@@ -374,7 +374,8 @@ def pose_bodies(
             # nobody kneels down for a foot that was left behind
             apart = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)
             sinks = hz - az - np.sqrt((LANDING * length) ** 2 - apart)
-            late = max(late, trails * _smooth((sinks - DEEP) / DEEP))
+            lifted = _smooth(4.0 * steps[n, out + ACROSS])  # 0 of a foot that stands
+            late = max(late, (1.0 - lifted) * trails * _smooth((sinks - DEEP) / DEEP))
             if late > 0.0:
                 for _ in range(4):  # a leg that trails too far raises its heel
                     ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
