@@ -22,7 +22,7 @@ SWING = 0.1
 """How much farther it may be from a foot that swings [m]."""
 STANDING = 0.5
 """How far ahead or behind a foot may be on which somebody stands [m]."""
-BELOW, OUTWARD, ACROSS = 0.09, 0.45, 0.36
+BELOW, OUTWARD, ACROSS = 0.09, 0.45, 0.31
 """How far aside of a root its foot stands well, how much farther outward it may be, and how much farther inward, to the
 other side [m]. Hips and ankles do not turn farther, and the pelvis would sink."""
 TURN_RATE = 3.0
