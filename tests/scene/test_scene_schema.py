@@ -17,6 +17,7 @@ from schema_walk import valid
 SCHEMA = scene_schema()
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 BEYOND_A_SCHEMA = {
+    "a source inside a wall",
     "a door between two floors",
     "a door outside",
     "a door that does not move",
