@@ -148,16 +148,16 @@ def relaxed(
             stretch.relax()
             if not keep and goal is not None:
                 stretch.end(np.array(goal), tolerance)
-            made, runs_made = stretch.result(first, name)
-            well = feet_stay(prepared) or all(bent_well(run.sources, run.clips()) for run in runs_made)
-            if well:
+            if not stretch.changed:
                 break
-        if stretch.changed and well:
-            if end == len(steps):
-                plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=stretch.end_time)
-            steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
-            runs += runs_made
-            gone += end - first - len(made)
+            made, runs_made = stretch.result(first, name)
+            if feet_stay(prepared) or all(bent_well(run.sources, run.clips()) for run in runs_made):
+                if end == len(steps):
+                    plan = replace(plan, end_pose=pose_of(stretch.path[-1]), end_time=stretch.end_time)
+                steps[first:end], swept[first:end] = made, [stretch.swept(), *[_NOTHING] * (len(made) - 1)]
+                runs += runs_made
+                gone += end - first - len(made)
+                break
     parts = [part for part in swept if len(part.around)]
     return RelaxedPlan(replace(plan, steps=tuple(steps)), tuple(runs), Swept.joined(parts) if parts else None)
 
