@@ -35,8 +35,6 @@ from gaitway.live.playing.arrays import STEPS, LiveLibrary, library_of
 FORMAT = ArchiveFormat("live crowd", 1)
 _MOST_PLACES = 1_000_000
 """Largest number of places for characters in a file."""
-_MOST_FIELDS = 1_000_000
-"""Largest number of route fields in a file."""
 _LONG_AGO = 1e-3
 """A step that is played may end before the time of the crowd by no more than this [s]."""
 LASTING = "lasting"
