@@ -69,6 +69,14 @@ def test_setting_off_and_arriving_are_no_free_walking() -> None:
     assert 0.4 < ways.mean_speed(way_of(walked(1.34 * short))) < 1.0
 
 
+def test_nobody_walks_freely_behind_others() -> None:
+    way = way_of(walked(pulses(4.0, 9.0, 0.7)))
+    behind = (FRAMES >= 3.5) & (FRAMES < 9.5)
+    assert ways.mean_speed(way, behind) == pytest.approx(1.34, abs=0.01)
+    assert ways.mean_speed(way) < 1.15
+    assert ways.mean_speed(way, np.ones(len(FRAMES), dtype=bool)) == ways.mean_speed(way)  # who is never free
+
+
 def test_a_jog_in_between_is_a_share_and_two_switches() -> None:
     way = way_of(walked(pulses(4.0, 7.0, 2.8)))
     assert ways.jogging_share(way) == pytest.approx(3.0 / 12.0, abs=0.02)
@@ -189,6 +197,16 @@ def test_faults_of_a_gait_are_measured(change: dict[str, float], name: str, valu
     clip, positions, world = made_gait(**change)  # type: ignore[arg-type]
     figures = gait_figures(clip, way_of(positions[:, 0]), positions, world)
     assert figures[name] == pytest.approx(value, rel=rel, abs=0.01)
+
+
+def test_who_slows_down_is_not_uneven() -> None:
+    """Somebody walks on at two thirds of the speed, after slowing down within a second, with longer cycles."""
+    clip, positions, world = made_gait()
+    later = np.interp(FRAMES, [0.0, 5.0, 6.0, 12.0], [0.0, 5.0, 5.85, 10.0])  # time of the made gait that is shown
+    slowed = np.stack([np.interp(later, FRAMES, column) for column in positions.reshape(len(FRAMES), -1).T], axis=1)
+    slowed = slowed.reshape(positions.shape)
+    figures = gait_figures(clip, way_of(slowed[:, 0]), slowed, world)
+    assert figures["step_time_change"] < 0.03
 
 
 def test_who_walks_sideways_or_crouched_has_no_gait_of_a_walk() -> None:

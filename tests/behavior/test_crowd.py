@@ -21,8 +21,10 @@ from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
 from gaitway.space.movement_costs import SPEEDS, speed_weights
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status
-from gaitway.space.planner import PlanRequest
+from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import planning_context
+from gaitway.space.query import Query
+from gaitway.space.traffic import Traffic
 
 WALKING = [
     "stand", "start_walk", "stop_walk", "walk_forward", "walk_short", "walk_left_45", "walk_right_45", "walk_left_15",
@@ -311,6 +313,39 @@ def test_who_halts_for_no_time_is_planned_again(libraries: Mapping[LibraryRef, L
     crowd = plan_crowd(place, libraries, planners={"behavior": planner})
     assert planner.asked == 2
     assert "step_left" not in crowd.plans["a"].behaviors and crowd.plans["a"].steps[0].pose[:2] == (-5.0, 0.0)
+
+
+def test_who_stands_in_front_is_planned_first(libraries: Mapping[LibraryRef, Library]) -> None:
+    """Three in a file go the same way, the last the farthest; the middle one ends where the last one passes."""
+    file = scene([
+        {"name": "last", "start": [-5, 0, 0], "goal": [6, 0]},
+        {"name": "middle", "start": [-3.5, 0, 0], "goal": [5, 0]},
+        {"name": "first", "start": [-2, 0, 0], "goal": [4, 0]},
+        {"name": "beside", "start": [-7, 4, 0], "goal": [7, 4]},
+    ])  # fmt: skip
+    crowd = plan_crowd(file, libraries, seed=1)
+    # goals and starts contradict each other for those in the file; nobody is in the way of the one beside them
+    assert crowd.failed == () and crowd.order[0] == "beside"
+    apart = scene([
+        {"name": "last", "start": [-5, 0, 0], "goal": [6, 3]},
+        {"name": "middle", "start": [-3.5, 0, 0], "goal": [6, 0]},
+        {"name": "first", "start": [-2, 0, 0], "goal": [6, -3]},
+    ])  # fmt: skip
+    assert plan_crowd(apart, libraries, seed=1).order == ("first", "middle", "last")
+
+
+def test_who_waits_comes_before_who_steps_aside(libraries: Mapping[LibraryRef, Library]) -> None:
+    """Somebody stands in a passage and leaves after a moment: who comes behind waits, and does not step about."""
+    place = scene([{"name": "a", "start": [-5, 0, 0], "goal": [5, 0]}])
+    prepared = planning_context(place.world, libraries).prepared(place.characters[0])
+    request = PlanRequest(
+        character=place.characters[0], prepared=prepared, query=Query((-5.0, 0.0, 0.0), (-5.0, 0.9), tolerance=0.35),
+        traffic=Traffic(prepared.fields.kinds), effort=Effort.PATIENT,
+    )  # fmt: skip
+    near = BehaviorPlanner().find(request).plan
+    usual = BehaviorPlanner().find(replace(request, effort=Effort.USUAL)).plan
+    assert usual is not None and "step_left" in usual.behaviors
+    assert near is None or "step_left" not in near.behaviors
 
 
 def test_waits_are_no_brief_halts(libraries: Mapping[LibraryRef, Library]) -> None:

@@ -88,7 +88,8 @@ def test_roots_legs_and_contacts_stay(person: Library) -> None:
 
 
 def test_heads_move_as_captured_people_move_them(person: Library) -> None:
-    take = walking(person, ("ada", TURNS, (0.0, 0.0, 0.0)), ("bob", AHEAD, (0.0, 9.0, 0.0)))
+    turning = [(name, TURNS, (0.0, 30.0 * k, 0.0)) for k, name in enumerate(("ada", "cleo", "dan"))]
+    take = walking(person, *turning, ("bob", AHEAD, (0.0, 9.0, 0.0)))
     report = natural_report(with_upper_bodies(take, EMPTY, seed=3).take, EMPTY)
     for name in ("head_speed", "head_speed_turning", "head_lead"):
         assert report[name].measured, name

@@ -8,7 +8,7 @@ import pytest
 from gaitway.cast.catalog import load_cast
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.behavior import Library
-from gaitway.space.movement_costs import planning_table, speed_weights
+from gaitway.space.movement_costs import planning_table, sidesteps, speed_weights
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +69,9 @@ def test_further_factors_hold_for_lengths(person: Library) -> None:
     once, twice = planning_table(person, "normal"), planning_table(person, "normal", {"walk_forward": 2.0})
     assert cost(twice, "walk_forward", 0.0) == pytest.approx(2.0 * cost(once, "walk_forward", 0.0), rel=0.01)
     assert cost(twice, "walk_short") == cost(once, "walk_short")
+
+
+def test_sidesteps_are_what_steps_to_stand_again_or_goes_aside() -> None:
+    found = sidesteps(load_cast("person"))
+    assert {"step_left", "step_front", "start_side_left"} <= found
+    assert not found & {"walk_forward", "start_walk", "stop_walk", "turn_left_90", "stand", "walk_left_45"}

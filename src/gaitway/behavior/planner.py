@@ -28,6 +28,7 @@ TRIES = {
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
     Effort.BRIEF: ((1.2, 1_500), (3.0, 1_500)),
+    Effort.PATIENT: ((1.2, 1_500), (3.0, 3_000)),
 }
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is found
 within some milliseconds, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with
@@ -53,9 +54,17 @@ class PreparedSearch:
     @cached_property
     def calm(self) -> Searcher:
         """The same for searches that take a faster gait than preferred only where there is no other way."""
-        table, hurried = self.prepared.table, self.prepared.hurried
-        breaks = np.isin(table.behavior, [table.index(name) for name in sorted(hurried)])
-        return _searcher(self.prepared, replace(table, costs=read_only(np.where(breaks, _NEVER, table.costs))))
+        return self._without(self.prepared.hurried)
+
+    @cached_property
+    def patient(self) -> Searcher:
+        """The same for searches that besides step aside only where there is no other way: waiting comes first."""
+        return self._without(self.prepared.hurried | self.prepared.sidesteps)
+
+    def _without(self, names: Collection[str]) -> Searcher:
+        table = self.prepared.table
+        avoided = np.isin(table.behavior, [table.index(name) for name in sorted(names)])
+        return _searcher(self.prepared, replace(table, costs=read_only(np.where(avoided, _NEVER, table.costs))))
 
     def rushes(self, plan: Plan) -> bool:
         """Return whether a plan takes a faster gait than preferred, although it passes no obstacle in it."""
@@ -122,7 +131,8 @@ class BehaviorPlanner:
             tries = (*IN_COMPANY, *tries)
         if fields.areas:
             tries = (*IN_AREAS, *tries)
-        result = _find(tools.searcher, fields, query, request.traffic, estimates, tries)
+        searcher = tools.patient if request.effort is Effort.PATIENT else tools.searcher
+        result = _find(searcher, fields, query, request.traffic, estimates, tries)
         plan = result.plan
         if plan is None:
             return result

@@ -183,6 +183,12 @@ def hurries(library: Library, speed: str | float) -> set[str]:
     return {b.name for b in changes if own[b.end] in hurried}
 
 
+def sidesteps(library: Library) -> set[str]:
+    """Return the names of the behaviours that take a step to stand again beside, or that set off to the side."""
+    own = gaits(library)
+    return {b.name for b in library.graph.behaviors if _shuffles(library, own, b) or _aside(library, b) > _STEP}
+
+
 def _needed(library: Library, own: Mapping[str, str], ends: set[str], paces: Mapping[str, float]) -> bool:
     """Return whether the faster of two gaits passes a kind of obstacle that the slower one does not.
 

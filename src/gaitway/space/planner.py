@@ -33,6 +33,8 @@ class Effort(Enum):
     """Shorter than usual: the goal was given up, and any plan that ends near it will do."""
     BRIEF = "brief"
     """As short as possible: who finds no way soon waits a moment, and others will have moved on."""
+    PATIENT = "patient"
+    """Brief too, for who would rather wait until others have gone than step around them."""
 
 
 @dataclass(frozen=True, eq=False)

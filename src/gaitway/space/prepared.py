@@ -20,7 +20,7 @@ from gaitway.library.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import Preparation
 from gaitway.space.fields import WorldFields
-from gaitway.space.movement_costs import hurries, own_pace, planning_table
+from gaitway.space.movement_costs import hurries, own_pace, planning_table, sidesteps
 from gaitway.space.prepared_actions import PreparedActions
 from gaitway.space.slopes import fit_for, steepest_for
 from gaitway.world.regions import Reach
@@ -52,6 +52,8 @@ class PreparedLibrary:
     """Seconds of each action's clip that pass in a second, for characters that walk faster or slower; (A,)."""
     hurried: frozenset[str] = frozenset()
     """Behaviours that break into a gait which is much faster than preferred."""
+    sidesteps: frozenset[str] = frozenset()
+    """Behaviours that take a step to stand again beside, or that set off to the side."""
     shared_parts: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     """What planners derive from the library for characters of any pace; see `part`."""
     placed_parts: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -163,7 +165,7 @@ class PlanningContext:
             self._prepared[key] = PreparedLibrary(
                 library=library, table=table, discs=discs, reaches=reach, fields=fields,
                 time_weight=wishes.time_weight, speeds=read_only(np.ones(len(table))),
-                hurried=frozenset(hurries(library, speed)),
+                hurried=frozenset(hurries(library, speed)), sidesteps=frozenset(sidesteps(library)),
             )  # fmt: skip
         return self._prepared[key]
 

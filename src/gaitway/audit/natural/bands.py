@@ -59,7 +59,7 @@ BANDS = (
         source="captured people do not change their gait unless asked to",
     ),
     NaturalBand(
-        name="speed", title="speed on the way", unit="m/s", low=FREE_SPEED - 0.05, high=FREE_SPEED + 0.05,
+        name="speed", title="free speed on the way", unit="m/s", low=FREE_SPEED - 0.05, high=FREE_SPEED + 0.05,
         source=_WEIDMANN,
     ),
     NaturalBand(
@@ -93,7 +93,8 @@ BANDS = (
         name="head_speed_turning", title="head against the way, in turns", unit="deg/s", high=45.0, source=_CAPTURED
     ),
     NaturalBand(
-        name="head_lead", title="lead of the head in turns", unit="deg", low=-10.0, high=15.0, source=_CAPTURED
+        name="head_lead", title="lead of the head in turns", unit="deg", low=-10.0, high=15.0, least=3,
+        source="mean of captured turns, which lie between -24 and 27 deg one by one",
     ),
     NaturalBand(
         name="standing_life", title="joints of who stands", unit="deg/s", low=4.0, high=20.0,

@@ -34,6 +34,8 @@ _WALKING = 0.6
 """Speed above which a character counts for steps in time [m/s]."""
 _MET, _LOOK = 2.5, 0.2
 """Who comes nearer than this to somebody else meets others [m], and the time from one look to the next [s]."""
+_AHEAD = 0.5
+"""Cosine of the angle to the way within which somebody is ahead."""
 _OF_WISHES = ("jogging", "gait_switches", "speed")
 """Figures that say how fast people go when nobody tells them how fast."""
 Strides = tuple[int, FloatArray, BoolArray]
@@ -146,7 +148,7 @@ def natural_report(
     """
     shortest = [] if world is None else [ShortestWays(world, radius) for radius in RADII]
     measured: dict[str, dict[str, float]] = {}
-    meets = _meets(take)
+    meets, held_up = _encounters(take)
     moments: dict[str, dict[str, NaturalMoment]] = {}
     strides: list[Strides] = []
     for index, name in enumerate(take.names):
@@ -154,7 +156,8 @@ def natural_report(
         clip, start = take.clip(index, RATE), float(take.start(index))
         if len(clip) < 3:
             continue
-        figures, frames, phase = _measured(clip, shortest)
+        looks = np.minimum(((start + np.arange(len(clip)) / RATE) / _LOOK).astype(int), held_up.shape[1] - 1)
+        figures, frames, phase = _measured(clip, shortest, held_up[index, looks])
         if name in paced:
             figures = {key: value for key, value in figures.items() if key not in _OF_WISHES}
         if not meets[index] and "turning" in figures:
@@ -175,17 +178,23 @@ def natural_report(
     return NaturalReport(rows, measured)
 
 
-def _meets(take: Take) -> BoolArray:
-    """Return which characters come near another one, who may stand; (N,)."""
-    meets = np.zeros(len(take), dtype=bool)
-    times = np.arange(0.0, take.duration, _LOOK)
-    for places in np.moveaxis(take.planar(times), 1, 0):  # (N, 3) at one time
-        there = np.flatnonzero(~np.isnan(places[:, 0]) & ~meets)
-        everybody = places[~np.isnan(places[:, 0]), :2]
-        if len(there) and len(everybody) > 1:
-            apart = cKDTree(everybody).query(places[there, :2], k=2)[0][:, 1]  # the nearest is itself
-            meets[there] = apart < _MET
-    return meets
+def _encounters(take: Take) -> tuple[BoolArray, BoolArray]:
+    """Return which characters come near another one, who may stand (N,), and when another one is close ahead (N, T)."""
+    times = np.arange(0.0, max(take.duration, _LOOK), _LOOK)
+    places = take.planar(times)[..., :2]  # (N, T, 2)
+    meets, held_up = np.zeros(len(take), dtype=bool), np.zeros(places.shape[:2], dtype=bool)
+    going = np.gradient(places, axis=1) if len(times) > 1 else np.zeros_like(places)
+    for k in range(len(times)):
+        there = np.flatnonzero(~np.isnan(places[:, k, 0]))
+        if len(there) < 2:
+            continue
+        pairs = there[cKDTree(places[there, k]).query_pairs(_MET, output_type="ndarray")]
+        meets[pairs] = True
+        for me, other in (pairs.T, pairs.T[::-1]):
+            away, way = places[other, k] - places[me, k], going[me, k]
+            ahead = (away * way).sum(axis=1) > _AHEAD * np.linalg.norm(away, axis=1) * np.linalg.norm(way, axis=1)
+            held_up[me[ahead], k] = True
+    return meets, held_up
 
 
 def _moment(name: str, value: float, clip: Clip, frame: int, start: float) -> NaturalMoment:
@@ -194,11 +203,11 @@ def _moment(name: str, value: float, clip: Clip, frame: int, start: float) -> Na
 
 
 def _measured(
-    clip: Clip, shortest: Sequence[ShortestWays]
+    clip: Clip, shortest: Sequence[ShortestWays], held_up: BoolArray
 ) -> tuple[dict[str, float], dict[str, int], tuple[FloatArray, BoolArray] | None]:
     """Return the figures of one character, the frame that shows each best, and its gait phases and when it walks."""
     way = way_of(clip.root_positions)
-    figures = _way_figures(way, clip, shortest)
+    figures = _way_figures(way, clip, shortest, held_up)
     positions, world = clip.joint_transforms()
     figures |= {name: _SHARES.get(name, 1.0) * v for name, v in gait_figures(clip, way, positions, world).items()}
     figures |= head_figures(clip, way, world)
@@ -210,7 +219,7 @@ def _measured(
     return figures, _frames(clip, way, positions, world), phase
 
 
-def _way_figures(way: Way, clip: Clip, shortest: Sequence[ShortestWays]) -> dict[str, float]:
+def _way_figures(way: Way, clip: Clip, shortest: Sequence[ShortestWays], held_up: BoolArray) -> dict[str, float]:
     if not way.moved:
         return {}
     change, length = ways.turning(way)
@@ -220,7 +229,7 @@ def _way_figures(way: Way, clip: Clip, shortest: Sequence[ShortestWays]) -> dict
     return {
         "jogging": 100.0 * ways.jogging_share(way),
         "gait_switches": float(len(ways.gait_switches(way))),
-        "speed": ways.mean_speed(way),
+        "speed": ways.mean_speed(way, held_up),
         "short_stops": float(len(ways.short_stops(way))),
         "turning": excess / length.sum() if length.sum() > 5.0 else math.nan,
         "excess_turning": excess if length.sum() > 5.0 else math.nan,

@@ -63,14 +63,22 @@ def way_of(roots: FloatArray) -> Way:
     return Way(speed, _smoothed(roots, _TURN_SIGMA), speed > MOVING)
 
 
-def mean_speed(way: Way) -> float:
+def mean_speed(way: Way, held_up: BoolArray | None = None) -> float:
     """Return the mean speed on the way [m/s].
 
-    Nobody is free to walk as fast as one likes while one sets off or stops, so that these moments are left out, unless
-    there are no others.
+    Nobody is free to walk as fast as one likes while one sets off or stops, or behind others, so that these moments are
+    left out, unless there are no others.
+
+    Args:
+        way: the way.
+        held_up: whether somebody is close ahead; (F,).
     """
+    if not way.moved:
+        return np.nan
     on = binary_erosion(way.moving, iterations=round(_SETTING_OFF * RATE), border_value=1)
-    return float(way.speed[on if on.sum() > RATE else way.moving].mean()) if way.moved else np.nan
+    free = on if held_up is None else on & ~held_up
+    chosen = next((some for some in (free, on) if some.sum() > RATE), way.moving)
+    return float(way.speed[chosen].mean())
 
 
 def jogging_share(way: Way) -> float:

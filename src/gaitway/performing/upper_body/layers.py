@@ -46,6 +46,8 @@ _STEP = 2.0**-15
 """Step of the samples, so that they pack well."""
 _WALLS, _OTHERS = (0.5, 0.9), (0.8, 1.2)
 """Distances of the root from an obstacle, and from another root, between which trunk and arms become free [m]."""
+_CORNERS = (0.5, 0.65)
+"""The same of arms that swing less than in the clip, which may hit a corner that they would have passed [m]."""
 _LEAN, _LEAN_SPREAD, _LEANS = 0.0, 0.035, (-0.05, 0.08)
 """Mean lean of a trunk beside its clip's own, its standard deviation, and its bounds [rad]; forward is positive."""
 _STOOP_SPREAD, _STOOPS = 0.06, (-0.06, 0.14)
@@ -173,12 +175,14 @@ def _begun(crowd: _Crowd, character: int) -> tuple[_Person, FloatArray] | None:
     gaze = gaze_of(clip, character, start, crowd.seen, crowd.around, take.goals[character], rng)
     times = start + np.arange(len(clip)) / clip.fps
     movers = crowd.around.from_movers(clip.root_positions[:, :2], times)
-    upright, free = _upright(body, world, clip.fps), _free(crowd, character, clip, times, movers)
+    walls = np.minimum(crowd.around.clear(clip.root_positions[:, :2], _WALLS[1]), movers)
+    upright, others = _upright(body, world, clip.fps), crowd.seen.apart(character, times)
+    free = _room(np.minimum(_share(walls, _WALLS), _share(others, _OTHERS)), clip.fps)
     person = _Person(character, body, clip, start, world, gaze, upright, free, movers, rng)
     vectors = np.zeros((len(clip), len(body.joints), 3))
     _look(person, vectors)
     calm = 1.0 - _passing(crowd.around, clip)
-    _swing(person, calm, vectors)
+    _swing(person, calm * _room(_share(walls, _CORNERS), clip.fps), vectors)
     _hold(person, calm * free, vectors)
     return person, rotations.from_rotation_vector(vectors * person.upright[:, None, None])
 
@@ -407,21 +411,16 @@ def _passing(around: Surroundings, clip: Clip) -> FloatArray:
     return out
 
 
-def _free(crowd: _Crowd, character: int, clip: Clip, times: FloatArray, movers: FloatArray) -> FloatArray:
-    """Return how much room there is to turn the trunk and to move the arms, 0 to 1; (F,).
+def _share(away: FloatArray, between: tuple[float, float]) -> FloatArray:
+    """Return how far a distance has come from a lower to an upper bound, 0 to 1; (F,)."""
+    share: FloatArray = np.clip((away - between[0]) / (between[1] - between[0]), 0.0, 1.0)
+    return share
 
-    Args:
-        crowd: what all characters share.
-        character: the character.
-        clip: its whole motion.
-        times: times of its frames [s]; (F,).
-        movers: how far the next mover is [m]; (F,).
-    """
-    walls = np.minimum(crowd.around.clear(clip.root_positions[:, :2], _WALLS[1]), movers)
-    others = crowd.seen.apart(character, times)
-    shares = [(away - low) / (high - low) for away, (low, high) in ((walls, _WALLS), (others, _OTHERS))]
-    least = minimum_filter1d(np.clip(np.minimum(*shares), 0.0, 1.0), 2 * round(0.3 * clip.fps) + 1, mode="nearest")
-    return np.asarray(gaussian_filter1d(least, 0.15 * clip.fps, mode="nearest"))
+
+def _room(shares: FloatArray, fps: float) -> FloatArray:
+    """Return how much room there is to turn the trunk and to move the arms, 0 to 1, in good time; (F,)."""
+    least = minimum_filter1d(shares, 2 * round(0.3 * fps) + 1, mode="nearest")
+    return np.asarray(gaussian_filter1d(least, 0.15 * fps, mode="nearest"))
 
 
 def _upright(body: UpperBody, world: FloatArray, fps: float) -> FloatArray:
