@@ -21,8 +21,8 @@ from gaitway.performing.upper_body.surroundings import Surroundings
 EYES = 0.62
 """Height of the eyes above the root of a person [m]."""
 _HEAD_ON_WAY, _HEAD_AT = 0.4, 0.62
-"""Share of the angle to what is looked at by which the head turns: along the way, and at somebody or something. The
-eyes do the rest."""
+"""Share of the angle to what is looked at by which the head turns: along the way and at its end, and at somebody or
+something. The eyes do the rest."""
 _PITCH = 0.45
 """Share of the angle downward by which the head turns."""
 _FARTHEST = np.radians(50.0)
@@ -67,6 +67,8 @@ class Look:
     last: int
     points: FloatArray
     """Where it is [m]; (3,) or (last - first, 3)."""
+    share: float = _HEAD_AT
+    """Share of the angle to it by which the head turns."""
 
 
 def gaze_of(
@@ -107,17 +109,17 @@ def gaze_of(
     looks += _comers(character, start, fps, count, seen, speed, rng)
     looks += _at_goal(goal, way, speed, roots)
     looks += _obstacles(around, roots, fps)
-    aim, down, held = np.zeros(count), np.zeros(count), np.zeros(count)
+    aim, down, held, share = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
     for look in looks:
         part = slice(look.first, look.last)
         apart = look.points - eyes[part]
         aim[part] = _wrapped(np.arctan2(apart[:, 1], apart[:, 0]) - base[part])
         down[part] = np.arctan2(-apart[:, 2], np.hypot(apart[:, 0], apart[:, 1]))
-        held[part] = 1.0
+        held[part], share[part] = 1.0, look.share
     aim, down = np.clip(aim, -1.6, 1.6), np.clip(down, -0.5, 0.9)
     width = _SMOOTH_LOOK * fps
     weight = _filtered(held, width)
-    turned = (1.0 - weight) * on_way + _filtered(held * _HEAD_AT * aim, width)
+    turned = (1.0 - weight) * on_way + _filtered(share * aim, width)
     turned = np.clip(turned, -_FARTHEST, _FARTHEST)
     pitch = _filtered(held * _PITCH * down, width)
     own = np.radians(rng.uniform(-1.0, 3.0))
@@ -184,7 +186,7 @@ def _at_goal(goal: FloatArray, way: FloatArray, speed: FloatArray, roots: FloatA
     found = stances(flags)
     if len(found):
         a, b = (int(v) for v in found[-1])
-        yield Look(a, b, np.array([*goal[:2], float(roots[b - 1, 2]) - 0.6]))
+        yield Look(a, b, np.array([*goal[:2], float(roots[b - 1, 2]) - 0.6]), _HEAD_ON_WAY)
 
 
 def _obstacles(around: Surroundings, roots: FloatArray, fps: float) -> Iterator[Look]:
