@@ -70,6 +70,7 @@ def planned(seed: int) -> Take:
         "gaitway": 1,
         "bounds": [0, 0, 24, 18],
         "seed": seed,
+        "library": {"cast": "person", "style": "drawn"},
         "obstacles": [
             *({"cylinder": {"center": [6 + 3 * k, 3 + (k % 2)], "radius": 0.4, "height": 2.0}} for k in range(4)),
         ],

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import did_you_mean
@@ -67,6 +68,11 @@ def cast_names() -> tuple[str, ...]:
 def style_names() -> tuple[str, ...]:
     """Return the names of the individuals that every cast has."""
     return STYLE_NAMES
+
+
+def drawn_style(seed: int, name: str) -> str:
+    """Return the style of somebody, drawn by name among all styles."""
+    return STYLE_NAMES[crc32(f"{seed} {name} style".encode()) % len(STYLE_NAMES)]
 
 
 def load_cast(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
@@ -70,10 +69,7 @@ def _of(source: Source, seed: int, end: float) -> Iterator[Arrival]:
         name = f"{source.name}-{number:03d}"
         last = min(first + source.companions - 1, source.count)
         together = tuple(f"{source.name}-{k:03d}" for k in range(first, last + 1)) if last > first else ()
-        library = kind.library
-        if kind.sized:
-            library = replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
-        yield Arrival(name, time, source, kind, library, together)
+        yield Arrival(name, time, source, kind, kind.draws.of(kind.library, seed, name), together)
 
 
 def _times(source: Source, rng: np.random.Generator) -> Iterator[float]:

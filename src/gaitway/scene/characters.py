@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +57,22 @@ class LibraryRef:
             return library
         sized: Library = import_module("gaitway.library.size").sized(library, self.size)
         return sized
+
+
+@dataclass(frozen=True)
+class DrawnTraits:
+    """What everybody with one library draws by name: a size, a style, both or neither."""
+
+    size: bool = False
+    style: bool = False
+
+    def of(self, library: LibraryRef, seed: int, name: str) -> LibraryRef:
+        """Return the library of somebody of that name."""
+        if self.size:
+            library = replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
+        if self.style:
+            library = replace(library, style=import_module("gaitway.cast.catalog").drawn_style(seed, name))
+        return library
 
 
 def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0) -> LibraryRef:

@@ -83,7 +83,11 @@ class LibraryItem(SceneItem):
             WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 999_999_999}]}),
         ]
         | None
-    ) = field("Style: neutral, style-1 to style-8, or a number that draws an individual", None, example="style-3")
+    ) = field(
+        "Style: neutral, style-1 to style-8, a number that draws an individual, or `drawn`: everybody's own",
+        None,
+        example="style-3",
+    )
     takes: int = field("Clips for each behaviour", 1, ge=1, le=100)
     seed: int = field("Seed of the differences between takes", 0, ge=0, le=2**32 - 1)
     size: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gaitway.scene.characters import LibraryRef
+from gaitway.scene.characters import DrawnTraits, LibraryRef
 from gaitway.scene.errands import Errand
 from gaitway.scene.plan_options import PlanOptions
 
@@ -20,8 +20,8 @@ class SourceKind:
     share: float
     """How often it is drawn, over the shares of the others."""
     library: LibraryRef
-    sized: bool
-    """Whether everybody draws a size."""
+    draws: DrawnTraits
+    """What everybody draws."""
     speed: str | float
     errands: tuple[Errand, ...]
 

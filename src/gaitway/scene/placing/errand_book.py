@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 
 from gaitway.core.errors import WorldError
-from gaitway.scene.characters import RADII
+from gaitway.scene.characters import RADII, DrawnTraits
 from gaitway.scene.errand_models import ErrandItem, PlaceItem, RuleItem
 from gaitway.scene.errands import (
     Choose,
@@ -35,7 +35,7 @@ from gaitway.scene.errands import (
 )
 from gaitway.scene.model import MAX_CHARACTERS, SourceItem
 from gaitway.scene.placing.free_space import FreeSpace
-from gaitway.scene.placing.groups import CharacterGroups, draws_sizes, inner
+from gaitway.scene.placing.groups import CharacterGroups, drawn_traits, inner
 from gaitway.scene.placing.placement import CharacterGroup, area_geometry
 from gaitway.scene.placing.thing_book import ThingBook
 from gaitway.scene.placing.thing_book import unknown as _unknown
@@ -243,14 +243,14 @@ class ErrandBook:
     def _source(self, entry: SceneEntry) -> Source:
         item: SourceItem = entry.value
         library = self.groups.library_of(inner(entry, "library")) or self.groups.library
-        sized = draws_sizes(inner(entry, "library") or self.groups.whole.singles.get("library"))
+        draws = drawn_traits(inner(entry, "library") or self.groups.whole.singles.get("library"))
         errands = self._list(item.errands, _at(entry, item.errands, "errands"), ())
         kinds = [
-            self._kind(SceneEntry(kind, entry.document, (*entry.place, "mix", k)), library, sized, errands, item)
+            self._kind(SceneEntry(kind, entry.document, (*entry.place, "mix", k)), library, draws, errands, item)
             for k, kind in enumerate(item.mix)
         ]
         if not kinds:
-            kinds = [SourceKind(share=1.0, library=library, sized=sized, speed=item.speed, errands=errands)]
+            kinds = [SourceKind(share=1.0, library=library, draws=draws, speed=item.speed, errands=errands)]
         area = shapely.Polygon()
         try:
             area = shapely.box(*self.world.bounds).intersection(area_geometry(item.area))
@@ -296,14 +296,14 @@ class ErrandBook:
             self.problems.append(entry.problem("area", text=text))
 
     def _kind(
-        self, entry: SceneEntry, library: Any, sized: bool, errands: tuple[Errand, ...], source: SourceItem
+        self, entry: SceneEntry, library: Any, draws: DrawnTraits, errands: tuple[Errand, ...], source: SourceItem
     ) -> SourceKind:
         item = entry.value
         own = self.groups.library_of(inner(entry, "library"))
         return SourceKind(
             share=item.share,
             library=library if own is None else own,
-            sized=sized if own is None else draws_sizes(inner(entry, "library")),
+            draws=draws if own is None else drawn_traits(inner(entry, "library")),
             speed=source.speed if item.speed is None else item.speed,
             errands=errands
             if item.errands is None

@@ -16,7 +16,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError
 from gaitway.core.suggest import nearest
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
-from gaitway.scene.characters import RADII, Character, LibraryRef
+from gaitway.scene.characters import RADII, Character, DrawnTraits, LibraryRef
 from gaitway.scene.errands import Errand, Place, target_of
 from gaitway.scene.model import DRAWN, MAX_CHARACTERS, CharacterItem, LibraryItem
 from gaitway.scene.placing.companies import companions_of, gathered
@@ -41,7 +41,7 @@ class CharacterGroups:
             self.plan_data = whole.singles["plan"].value
         entries = whole.lists["characters"]
         self.libraries = [self.library_of(inner(e, "library")) or self.library for e in entries]
-        self.drawn = [draws_sizes(inner(e, "library") or whole.singles.get("library")) for e in entries]
+        self.drawn = [drawn_traits(inner(e, "library") or whole.singles.get("library")) for e in entries]
         self.plans = [self.options_of(inner(e, "plan")) for e in entries]
         self.groups = self._groups(entries)
 
@@ -106,10 +106,7 @@ class CharacterGroups:
 
     def _of_one(self, index: int, name: str, seed: int) -> LibraryRef:
         """Return the library of one member of a group."""
-        library = self.libraries[index]
-        if not self.drawn[index]:
-            return library
-        return replace(library, size=import_module("gaitway.library.size").drawn_size(seed, name))
+        return self.drawn[index].of(self.libraries[index], seed, name)
 
     def library_of(self, entry: SceneEntry | None) -> LibraryRef | None:
         """Return the library of an entry, checked; None if there is no entry."""
@@ -121,13 +118,14 @@ class CharacterGroups:
         catalog = import_module("gaitway.cast.catalog")
         for key, value, choices in (
             ("cast", item.cast, catalog.cast_names()),
-            ("style", item.style, catalog.style_names()),
+            ("style", item.style, (*catalog.style_names(), DRAWN)),
         ):
             if isinstance(value, str) and value not in choices:
                 near = nearest(value, choices)
                 hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(choices)}"
                 self.problems.append(entry.problem(key, text=f"{shown(value)} is no {key} that there is; {hint}"))
-        return LibraryRef(item.cast, item.style, item.takes, item.seed, size=_size(item))
+        style = None if item.style == DRAWN else item.style
+        return LibraryRef(item.cast, style, item.takes, item.seed, size=_size(item))
 
     def _library_file(self, entry: SceneEntry, name: str) -> LibraryRef:
         file = (entry.document.folder / name).absolute()
@@ -192,6 +190,8 @@ def _size(item: LibraryItem) -> float:
     return item.size if isinstance(item.size, float) else 1.0
 
 
-def draws_sizes(entry: SceneEntry | None) -> bool:
-    """Return whether everybody with the library of an entry draws a size."""
-    return entry is not None and entry.value.size == DRAWN
+def drawn_traits(entry: SceneEntry | None) -> DrawnTraits:
+    """Return what everybody with the library of an entry draws."""
+    if entry is None:
+        return DrawnTraits()
+    return DrawnTraits(size=entry.value.size == DRAWN, style=entry.value.style == DRAWN)
