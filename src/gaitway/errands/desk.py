@@ -24,7 +24,7 @@ from gaitway.handling.grips import (
     thing_carried,
     touch_place,
 )
-from gaitway.handling.handler import Handler, HandTask
+from gaitway.handling.handler import Handler, HandTask, raised
 from gaitway.handling.motion import FPS, LEAD, LIFT, HandMotion, body_of, hand_motion, leg_seconds, still
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
@@ -82,9 +82,12 @@ class HandlingDesk(Belongings):
             elif who is not None:
                 self.put(thing.name, begins, ThingState(self.worn_pose(who), who, HEAD))
             else:
-                at = ThingPose.upright(np.array(thing.at), thing.yaw)
-                rides = ThingState(at, thing.rides, "mover") if thing.rides is not None else ThingState(at)
-                self.put(thing.name, 0.0, rides)
+                if thing.rides is None:
+                    state = ThingState(ThingPose.upright(self.ground.into(thing.at or ()), thing.yaw))
+                else:
+                    at = np.array(thing.at) - np.array([0.0, 0.0, self.ground.mover(thing.rides)[1]])
+                    state = ThingState(ThingPose.upright(at, thing.yaw), thing.rides, "mover")
+                self.put(thing.name, 0.0, state)
 
     def perform(self, who: str, pose: Pose, errand: Handle, hand: str, time: float) -> Handled:
         """Let somebody who stands at a pose do an errand alone, from a time on [s].
@@ -187,7 +190,7 @@ class HandlingDesk(Belongings):
             name: thing_facts(thing.shape, thing.size, thing.color, self.tracks[name])
             for name, thing in self.things.items()
         }
-        return {"things": rows, "reaches": self.reaches}
+        return self.ground.facts({"things": rows, "reaches": self.reaches})
 
     def _begin_held(self, thing: Thing, who: str, time: float) -> None:
         handler = self.handler(who, (0.0, 0.0, 0.0), time, set(self.things), bare=True)
@@ -324,7 +327,7 @@ class HandlingDesk(Belongings):
         if shown is None:
             raise GaitwayError("nothing was done")
         self.motions.setdefault(who, []).append((time, shown))
-        return Handled(hung(shown, handler.clip), motion)
+        return Handled(hung(raised(shown, -handler.height), handler.clip), motion)
 
 
 def _first(
@@ -366,7 +369,7 @@ def _level(handler: Handler, hand: str) -> FloatArray:
 def _eyes_ahead(handler: Handler) -> FloatArray:
     """Return a point far ahead of somebody's eyes [m]; (3,)."""
     x, y, heading = _pose(handler)
-    return np.array([x + 3.0 * math.cos(heading), y + 3.0 * math.sin(heading), 1.5])
+    return np.array([x + 3.0 * math.cos(heading), y + 3.0 * math.sin(heading), handler.height + 1.5])
 
 
 def _body_without(clip: Clip, *parts: str) -> OtherBody:

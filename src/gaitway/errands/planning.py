@@ -20,7 +20,7 @@ from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
 from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
-from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError
+from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError, WorldError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.busy import Busy, PlannedWalk, Sitting
@@ -39,6 +39,7 @@ from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, R
 from gaitway.errands.planned_doors import TURNS, PlannedDoors
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
+from gaitway.errands.thing_ground import ThingGround
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
@@ -51,6 +52,7 @@ from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
+from gaitway.world.levels.floors import Floors
 from gaitway.world.world import with_doors
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def plan_errands(
     shift: Shift | None = None,
     mirrors: npt.ArrayLike = (),
     links: FloorLinks | None = None,
+    floors: Floors | None = None,
     progress: Progress | None = None,
 ) -> ErrandPlan:
     """Plan what everybody of a scene does.
@@ -131,9 +134,10 @@ def plan_errands(
         shift: how far a point of a floor is moved into the plane [m]; None: not at all.
         mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
         links: ways of somebody from floor to floor; None for none.
+        floors: the floors of the plane; None for a place with one.
         progress: called with "errands", the time of the run, and when it ends if that is known.
     """
-    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, progress or silent).plan()
+    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, floors, progress or silent).plan()
 
 
 class _PlannedRun(ErrandRun):
@@ -142,7 +146,7 @@ class _PlannedRun(ErrandRun):
     def __init__(
         self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
         planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
-        links: FloorLinks | None, progress: Progress,
+        links: FloorLinks | None, floors: Floors | None, progress: Progress,
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
         self.progress, self.shift, self.links = progress, shift, links or (lambda character: ())
@@ -180,7 +184,7 @@ class _PlannedRun(ErrandRun):
         self._put_in(movers)
         self._engaged: dict[str, float] = {}
         """Until when somebody is engaged by another one's errand [s]."""
-        self.desk = self._opened_desk()
+        self.desk = self._opened_desk(floors)
 
     def plan(self) -> ErrandPlan:
         """Let everybody do errands until all have done, or the run ends."""
@@ -488,19 +492,17 @@ class _PlannedRun(ErrandRun):
         busy.walks.append(walk)
         return Outcome(walk.plan.end_time, busy.pose)
 
-    def _opened_desk(self) -> HandlingDesk | None:
+    def _opened_desk(self, floors: Floors | None) -> HandlingDesk | None:
         """Return the desk of the things of the scene; None without any."""
         if not self.scene.things:
             return None
-        if self.shift is not None or self.scene.world.terrain is not None:
-            raise PlanError("objects: things are handled on one level floor; this place has hills or several floors")
         desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
-            self.scene.world, {thing.name: thing for thing in self.scene.things},
+            self.scene.world, ThingGround(self.scene.world, floors), {thing.name: thing for thing in self.scene.things},
             lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, seed=self.seed,
         )  # fmt: skip
         try:
             desk.lay_out(list(self.people), lambda name: self.people[name].character.start_time)
-        except (LimbError, SittingError, SkeletonError) as problem:
+        except (LimbError, SittingError, SkeletonError, WorldError) as problem:
             raise PlanError(f"objects: {problem}") from None
         self.dispatcher.desk = desk
         return desk

@@ -128,7 +128,7 @@ def targets(owned: Belongings, pose: Pose, errand: Handle, time: float) -> Itera
         now = owned.pose_of(errand.thing, time)
         yield now.at, _yaw(now)
     elif errand.at is not None:
-        yield np.array(errand.at), errand.yaw
+        yield owned.ground.into(errand.at), errand.yaw
     else:
         yield from ((spot, None) for spot in _spots_on(owned, pose, errand))
 
@@ -136,7 +136,7 @@ def targets(owned: Belongings, pose: Pose, errand: Handle, time: float) -> Itera
 def _spots_on(owned: Belongings, pose: Pose, errand: Handle) -> list[FloatArray]:
     """Return free places on top of an obstacle [m], the nearest to somebody first."""
     thing = owned.things[errand.thing]
-    obstacle = next(one for one in owned.world.obstacles if one.name == errand.on)
+    obstacle = owned.ground.obstacle(errand.on or "")
     x0, y0, x1, y1 = obstacle.shape.footprint().bounds
     top, half = obstacle.shape.heights[1], 0.5 * max(thing.size[:2]) + 0.015
     grid = [(x, y) for x in _even(x0 + half, x1 - half) for y in _even(y0 + half, y1 - half)]
@@ -157,10 +157,13 @@ def _stops_for(
         raise LimbError(f"'{thing.name}' cannot be reached: it is inside '{name}'")
     ranked: list[tuple[float, int, Stop]] = []
     told: LimbError | None = None
-    shortest = math.inf
+    shortest, slopes = math.inf, False
     known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
     for number, (point, way) in enumerate(_ring(target.at, size)):
         if owned.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
+            continue
+        if (height := owned.ground.height(float(point[0]), float(point[1]))) is None:
+            slopes = True
             continue
         back = _ahead(owned, point, way, radius)
         if back is None:
@@ -170,7 +173,7 @@ def _stops_for(
             heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
             if owned.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
                 continue
-            seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
+            seen = target.within(ThingPose.upright((point[0], point[1], height), heading))
             home = owned.home(bare, who)
             task = _task(owned, bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
             task = replace(task, ways=task.ways[:1] if errand.verb == "take" else task.ways[::2])
@@ -203,7 +206,8 @@ def _stops_for(
         tested.append((round(cost, 6), number, stop))
     kept = [stop for _, _, stop in sorted(tested, key=lambda row: row[:2])[:_KEPT]]
     if not kept:
-        why = str(told) if told is not None else "there is nowhere to stand near it"
+        nowhere = "the ground slopes around it" if slopes else "there is nowhere to stand near it"
+        why = str(told) if told is not None else nowhere
         if isinstance(told, UnreachedError):
             why = told.why  # its place is that of somebody at the origin
         raise LimbError(f"'{thing.name}' cannot be reached: {why}")

@@ -105,11 +105,14 @@ class Handler:
     stander: Stander
     world: World
     time: float
+    height: float = 0.0
+    """Height of the ground [m]."""
 
     @staticmethod
     def at(
-        library: Library, pose: Sequence[float], world: World, time: float = 0.0, others: Sequence[OtherBody] = ()
-    ) -> Handler:
+        library: Library, pose: Sequence[float], world: World, time: float = 0.0, others: Sequence[OtherBody] = (),
+        *, height: float = 0.0,
+    ) -> Handler:  # fmt: skip
         """Return somebody who stands at a pose.
 
         Args:
@@ -118,13 +121,15 @@ class Handler:
             world: what is around.
             time: when [s].
             others: other bodies, with one frame each.
+            height: height of the level ground there [m].
 
         Raises:
             LimbError: for a body that has no arms, or does not stand on two feet.
         """
-        clip = place(_standing(library), np.asarray(pose, dtype=np.float64))
+        clip = raised(place(_standing(library), np.asarray(pose, dtype=np.float64)), height)
         try:
-            return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+            stander = stand(clip, world, time=time, others=others, captures=_captures(library))
+            return Handler(stander, world, time, height)
         except SkeletonError:
             raise LimbError(f"skeleton '{clip.skeleton.name}' has no arms of a person to handle things with") from None
 
@@ -288,6 +293,11 @@ class Handler:
     def touching(self, hand: str, target: FloatArray) -> HandTask:
         """Return the task of touching a point [m] with the fingertips."""
         return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
+
+
+def raised(clip: Clip, height: float) -> Clip:
+    """Return a motion as high as its ground [m]."""
+    return clip if height == 0.0 else replace(clip, root_positions=clip.root_positions + np.array([0.0, 0.0, height]))
 
 
 def _way_rows(limb: Limb, ways: Sequence[HandWay]) -> FloatArray:
