@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -44,6 +45,8 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
+_PACES = (1.0, 1.5, 2.2)
+"""How many times as long as usual legs take, one after another: a way around something needs its time."""
 _GRIPS = 3
 """How many grips are tried."""
 _WIDER, _SLACK = 1.5, 3e-4
@@ -130,7 +133,7 @@ def hand_motion(
         LimbError: that says how far it got.
     """
     told: LimbError | None = None
-    for margin, exact in ((margin, exact) for margin in MARGINS for exact in (True, False)):
+    for margin, pace, exact in product(MARGINS, _PACES, (True, False)):
         left = task
         for _ in range(_GRIPS):  # where no way leads to the easiest grip, another one may do
             try:
@@ -141,7 +144,8 @@ def hand_motion(
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
             try:
                 return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
-                              others, task.target if look is None else look, margin, exact, seed, lift)  # fmt: skip
+                              others, task.target if look is None else look, margin, exact, seed, lift,
+                              pace)  # fmt: skip
             except LimbError as problem:
                 told = told or problem
             left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
@@ -163,11 +167,11 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, exact: bool, seed: int, high: float,
+    look: FloatArray, margin: float, exact: bool, seed: int, high: float, pace: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
-    one = leg_seconds(handler, task, home, goal) if first is None else first
-    two = leg_seconds(handler, task, after, goal)
+    one = pace * leg_seconds(handler, task, home, goal) if first is None else first
+    two = pace * leg_seconds(handler, task, after, goal)
     lead, reach = round(LEAD * FPS), round((LEAD + one) * FPS)
     leave = reach + round((_GRASP + hold) * FPS)
     last = leave + round(two * FPS)

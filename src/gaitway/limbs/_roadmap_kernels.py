@@ -93,7 +93,7 @@ def edge_valid(
 
     Postures between them are evenly spaced, and tested from the middle on, ever finer: what is bad is found soon.
     """
-    count, x, step = int(math.ceil(way / numbers[RESOLUTION] - TIE)), memory.x, 1
+    count, x, step = math.ceil(way / numbers[RESOLUTION] - TIE), memory.x, 1
     while step < count:
         step *= 2
     while step > 1:
@@ -469,7 +469,7 @@ def attach(
 
 @kernel
 def straight_way(stance: Stance, numbers: FloatArray, ends: FloatArray, states: FloatArray) -> bool:
-    """Return whether two postures (2, 22) and all between them are valid; write how they are (2, 4), see `place_all`."""
+    """Return whether two postures (2, 22) and all between them are valid; write how they are (2, 4)."""
     memory, marks, good = stance_memory(stance), np.empty((2, MARKS, 3)), True
     for n in range(2):
         write_states(stance, ends[n], numbers[MARGIN], memory, states[n])

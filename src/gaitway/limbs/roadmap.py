@@ -20,6 +20,7 @@ from gaitway.core.errors import LimbError
 from gaitway.core.suggest import did_you_mean
 from gaitway.limbs import _goal_kernels, _likely_kernels
 from gaitway.limbs import _roadmap_kernels as kernels
+from gaitway.limbs._goal_kernels import WAY_FRAME, WAY_MARK, WAY_TURNED
 from gaitway.limbs._roadmap_kernels import BOTH, DRAWS
 from gaitway.limbs._stance_kernels import MARKS, NUMBERS
 from gaitway.limbs.stance import GRIP, HANDS, Stander
@@ -198,15 +199,17 @@ class ReachRoadmap:
             LimbError: that says how far it got.
         """
         number, at, begin = hand_number(hand), _target(target), self._posture(start, "start")
-        limb, frame = self.stander.limbs[number], self._frame(number, turn)
+        way = np.zeros((1, _goal_kernels.WAY_COLUMNS))
+        way[0, WAY_MARK:WAY_FRAME] = GRIP * self.stander.limbs[number].tip
+        way[0, WAY_FRAME:WAY_TURNED] = self._frame(number, turn).ravel()
+        way[0, WAY_TURNED] = turn is not None
         out, told = np.empty(NUMBERS), np.empty(2)
         swivels = np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)
         found = _goal_kernels.find_goal(
             self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number,
-            read_only(GRIP * limb.tip), read_only(at), read_only(frame), turn is not None, _SEEDS,
-            read_only(np.array(_SCALES)), read_only(swivels), out, told,
+            read_only(way), read_only(at), _SEEDS, read_only(np.array(_SCALES)), read_only(swivels), out, told,
         )  # fmt: skip
-        if found:
+        if found >= 0:
             return out
         if told[0] <= 0.0 and inside(self.world, at) is None:  # some arm is long enough
             with suppress(LimbError):
