@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,8 +27,19 @@ from gaitway.handling.grips import (
     thing_carried,
     touch_place,
 )
-from gaitway.handling.handler import Handler, HandTask, raised
-from gaitway.handling.motion import FPS, LEAD, LIFT, HandMotion, body_of, hand_motion, leg_seconds, still
+from gaitway.handling.handler import Handler, HandTask, level_ways, raised
+from gaitway.handling.motion import (
+    FPS,
+    LEAD,
+    LIFT,
+    HandMotion,
+    body_of,
+    hand_motion,
+    leg_seconds,
+    overlap,
+    points_up,
+    still,
+)
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import Carried, OtherBody
@@ -39,6 +53,10 @@ _SHOWN = (0.36, 0.06, 1.28)
 """Where a thing is held up: ahead, to the side of its hand, and above the floor [m]."""
 _TILTS = tuple(math.radians(angle) for angle in (0.0, 12.0, 24.0))
 """How far back a thing may be tilted that is put on a head [rad]."""
+_STAYS = (0.0, 0.6)
+"""How long who takes a thing out of a hand stays there [s], one after another: the hand that gives goes first."""
+_TOUCHING = 0.004
+"""How deep two who give and take may touch one another [m]."""
 _OFF = 0.14
 """How far a thing is lifted off a head before it goes elsewhere [m]."""
 
@@ -157,23 +175,40 @@ class HandlingDesk(Belongings):
         met, giving, taking = meeting(one, two, home, mine, thing, state, hand)
         first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0).posture),
                     leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0).posture))  # fmt: skip
-        empty = self._without(one, home, state.part)
-        before = hand_motion(
-            one, giving, home, empty, before=thing_carried(thing, state.pose), first=first,
-            others=(body_of(self._stood(two, mine)),), seed=seed,
-        )  # fmt: skip
+        empty, load = self._without(one, home, state.part), thing_carried(thing, state.pose)
+        give = partial(hand_motion, one, giving, home, empty, before=load, first=first, seed=seed)
+        before = give(others=(body_of(self._stood(two, mine)),))
         at = before.wrist.carried(state.pose)
         taking = two.grasping(thing, hand, at, nearest_grasp(thing, at, other))
-        try:  # clear of the hand that gives, if that is possible
-            shown = body_of(before.clip)
-            there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
-            among = self.handler(getter, other, time, {errand.thing}, others=(there,))
-            motion = self._grasped(among, taking, thing, hand, at, mine, (shown,), seed, first)
-        except LimbError:
-            bare = _body_without(before.clip, f"{state.part}_hand")
-            motion = self._grasped(two, taking, thing, hand, at, mine, (bare,), seed, first)
-        if motion.reach != before.reach:
-            raise LimbError("the two hands are not at one place at one time")
+        shown = body_of(before.clip)
+        there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
+        among = self.handler(getter, other, time, {errand.thing}, others=(there,))
+        bare = _body_without(before.clip, f"{state.part}_hand")
+        tried: list[tuple[float, int, HandMotion, HandMotion]] = []
+        told: LimbError | None = None
+        for number, (stays, task) in enumerate(product(_STAYS, (taking, level_ways(taking)))):
+            try:
+                try:  # clear of the hand that gives, if that is possible
+                    motion = self._grasped(among, task, thing, hand, at, mine, (shown,), seed, first, stays=stays)
+                except LimbError:
+                    motion = self._grasped(two, task, thing, hand, at, mine, (bare,), seed, first, stays=stays)
+            except LimbError as problem:
+                told = told or problem
+                continue
+            pairs, uneasy = [(before, motion)], 1.0 if points_up(two, motion) else 0.0
+            if overlap(before.clip, motion.clip) > _TOUCHING:
+                with suppress(LimbError):  # who gives withdraws around the hand that takes
+                    pairs.append((give(others=(body_of(motion.clip),)), motion))
+            for pair in pairs:
+                same = float(np.linalg.norm(pair[0].wrist.at - before.wrist.at)) < 1e-6
+                if same and pair[0].reach == pair[1].reach:
+                    deep = max(overlap(pair[0].clip, pair[1].clip) - _TOUCHING, 0.0)
+                    tried.append((round(uneasy + deep, 6), number, *pair))
+            if any(row[0] == 0.0 for row in tried):
+                break
+        if not tried:
+            raise told or LimbError("the two hands are not at one place at one time")
+        _, _, before, motion = min(tried, key=lambda row: row[:2])
         self._note(giver, errand, giving, one, before, time)
         self._end_carry(giver, state.part, time + before.clip.duration)
         self._got(getter, thing, hand, at, motion, two, taking, time, errand)
@@ -218,6 +253,9 @@ class HandlingDesk(Belongings):
             at = self.pose_of(thing.name, time + round((LEAD + leg_seconds(handler, task, home, goal)) * FPS) / FPS)
             task = handler.grasping(thing, hand, at, number)
         motion = self._grasped(handler, task, thing, hand, at, home, (), seed)
+        if points_up(handler, motion):  # a hand that comes from below cannot put the thing down again
+            with suppress(LimbError):
+                motion = self._grasped(handler, level_ways(task), thing, hand, at, home, (), seed)
         if state.part == "mover" and (away := self._missed(thing, at, time + motion.seconds)) > 0.005:
             raise LimbError(f"'{thing.name}' moves on: it is {away:.2f} m away when the hand is there")
         self._got(who, thing, hand, at, motion, handler, task, time, errand)
@@ -252,7 +290,7 @@ class HandlingDesk(Belongings):
 
     def _grasped(
         self, handler: Handler, task: HandTask, thing: Thing, hand: str, at: ThingPose, home: FloatArray,
-        others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT,
+        others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT, stays: float = 0.0,
     ) -> HandMotion:  # fmt: skip
         """Return the motion that grasps a thing at a pose and brings it to where it is carried."""
 
@@ -262,7 +300,16 @@ class HandlingDesk(Belongings):
 
         look = at.point(thing.middle)
         return hand_motion(
-            handler, task, home, grasped=grasped, first=first, others=others, look=look, lift=lift, seed=seed
+            handler,
+            task,
+            home,
+            grasped=grasped,
+            hold=stays,
+            first=first,
+            others=others,
+            look=look,
+            lift=lift,
+            seed=seed,
         )
 
     def _got(

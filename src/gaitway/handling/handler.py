@@ -295,6 +295,12 @@ class Handler:
         return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
 
 
+def level_ways(task: HandTask) -> HandTask:
+    """Return a task without the ways in which the hand is free to turn, if it has others: these do not point up."""
+    turned = tuple(way for way in task.ways if way.turn is not None)
+    return replace(task, ways=turned) if turned else task
+
+
 def raised(clip: Clip, height: float) -> Clip:
     """Return a motion as high as its ground [m]."""
     return clip if height == 0.0 else replace(clip, root_positions=clip.root_positions + np.array([0.0, 0.0, height]))

@@ -15,10 +15,11 @@ from itertools import product
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.handling.grips import ThingPose
 from gaitway.handling.handler import Handler, HandTask
+from gaitway.limbs import _collision_kernels
 from gaitway.limbs._joint_kernels import PLANNED
 from gaitway.limbs._stance_kernels import ANGLE, ARM
 from gaitway.limbs.linkage import Limb
@@ -49,6 +50,8 @@ _PACES = (1.0, 1.5, 2.2)
 """How many times as long as usual legs take, one after another: a way around something needs its time."""
 _GRIPS = 3
 """How many grips are tried."""
+_STEEP = math.radians(25.0)
+"""How far up a hand may point that will put down what it grasps [rad]."""
 _WIDER, _SLACK = 1.5, 3e-4
 """How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
 exactly gaps are known [m]."""
@@ -152,6 +155,23 @@ def hand_motion(
             if not left.ways:
                 break
     raise told or LimbError("no margin to plan with")
+
+
+def points_up(handler: Handler, motion: HandMotion) -> bool:
+    """Return whether the hand points up steeply at the target, so that it is below what it has grasped."""
+    frame = rotations.multiply(motion.wrist.turn, handler.limb(motion.hand).turns[3])
+    return float(rotations.rotate(frame, np.array([0.0, 0.0, 1.0]))[2]) > math.sin(_STEEP)
+
+
+def overlap(one: Clip, other: Clip) -> float:
+    """Return how deep two bodies are in one another at most, over two motions that begin together [m]; 0 if apart."""
+    a, b = body_of(one), body_of(other)
+    count = max(len(one), len(other))
+    a, b = _shown(a, 0, count), _shown(b, 0, count)
+    depths = np.zeros((len(a.radii), len(b.radii)))
+    _collision_kernels.pair_depths(a.segments, read_only(np.array(a.radii)), b.segments, read_only(np.array(b.radii)),
+                                   depths)  # fmt: skip
+    return float(depths.max())
 
 
 def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray | None = None) -> Clip:
