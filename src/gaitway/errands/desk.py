@@ -27,7 +27,7 @@ from gaitway.handling.grips import (
     thing_carried,
     touch_place,
 )
-from gaitway.handling.handler import Handler, HandTask, level_ways, raised
+from gaitway.handling.handler import Handler, HandTask, raised
 from gaitway.handling.motion import (
     FPS,
     LEAD,
@@ -37,7 +37,6 @@ from gaitway.handling.motion import (
     hand_motion,
     leg_seconds,
     overlap,
-    points_up,
     still,
 )
 from gaitway.limbs._stance_kernels import ARM
@@ -186,7 +185,7 @@ class HandlingDesk(Belongings):
         bare = _body_without(before.clip, f"{state.part}_hand")
         tried: list[tuple[float, int, HandMotion, HandMotion]] = []
         told: LimbError | None = None
-        for number, (stays, task) in enumerate(product(_STAYS, (taking, level_ways(taking)))):
+        for number, (stays, task) in enumerate(product(_STAYS, (taking, two.from_above(thing, taking, at)))):
             try:
                 try:  # clear of the hand that gives, if that is possible
                     motion = self._grasped(among, task, thing, hand, at, mine, (shown,), seed, first, stays=stays)
@@ -195,7 +194,7 @@ class HandlingDesk(Belongings):
             except LimbError as problem:
                 told = told or problem
                 continue
-            pairs, uneasy = [(before, motion)], 1.0 if points_up(two, motion) else 0.0
+            pairs, uneasy = [(before, motion)], 0.0 if two.above(thing, hand, motion.wrist, at) else 1.0
             if overlap(before.clip, motion.clip) > _TOUCHING:
                 with suppress(LimbError):  # who gives withdraws around the hand that takes
                     pairs.append((give(others=(body_of(motion.clip),)), motion))
@@ -253,9 +252,9 @@ class HandlingDesk(Belongings):
             at = self.pose_of(thing.name, time + round((LEAD + leg_seconds(handler, task, home, goal)) * FPS) / FPS)
             task = handler.grasping(thing, hand, at, number)
         motion = self._grasped(handler, task, thing, hand, at, home, (), seed)
-        if points_up(handler, motion):  # a hand that comes from below cannot put the thing down again
+        if not handler.above(thing, hand, motion.wrist, at):
             with suppress(LimbError):
-                motion = self._grasped(handler, level_ways(task), thing, hand, at, home, (), seed)
+                motion = self._grasped(handler, handler.from_above(thing, task, at), thing, hand, at, home, (), seed)
         if state.part == "mover" and (away := self._missed(thing, at, time + motion.seconds)) > 0.005:
             raise LimbError(f"'{thing.name}' moves on: it is {away:.2f} m away when the hand is there")
         self._got(who, thing, hand, at, motion, handler, task, time, errand)

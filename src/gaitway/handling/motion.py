@@ -50,8 +50,6 @@ _PACES = (1.0, 1.5, 2.2)
 """How many times as long as usual legs take, one after another: a way around something needs its time."""
 _GRIPS = 3
 """How many grips are tried."""
-_STEEP = math.radians(25.0)
-"""How far up a hand may point that will put down what it grasps [rad]."""
 _WIDER, _SLACK = 1.5, 3e-4
 """How many times as far as asked for plans keep from everything before they are rounded, where there is room; and how
 exactly gaps are known [m]."""
@@ -155,12 +153,6 @@ def hand_motion(
             if not left.ways:
                 break
     raise told or LimbError("no margin to plan with")
-
-
-def points_up(handler: Handler, motion: HandMotion) -> bool:
-    """Return whether the hand points up steeply at the target, so that it is below what it has grasped."""
-    frame = rotations.multiply(motion.wrist.turn, handler.limb(motion.hand).turns[3])
-    return float(rotations.rotate(frame, np.array([0.0, 0.0, 1.0]))[2]) > math.sin(_STEEP)
 
 
 def overlap(one: Clip, other: Clip) -> float:
