@@ -15,6 +15,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, LimbError, PlanError
 from gaitway.errands.belongings import Belongings, ThingState
+from gaitway.errands.laden import LadenLibraries, LoadRoom, load_room
 from gaitway.errands.orders import Pose
 from gaitway.errands.reach_stops import meeting, targets
 from gaitway.handling.carrying import Carry, hung
@@ -80,6 +81,8 @@ class HandlingDesk(Belongings):
     carries: list[Carry] = field(default_factory=list)
     motions: dict[str, list[tuple[float, Clip]]] = field(default_factory=dict)
     """Motion of everybody who handles things, and when each begins [s]."""
+    laden: LadenLibraries = field(default_factory=LadenLibraries)
+    """Libraries of who carries something wide."""
     _since: dict[tuple[str, str], tuple[float, FloatArray, CarriedForm]] = field(default_factory=dict)
 
     def lay_out(self, people: Sequence[str], start: Callable[[str], float]) -> None:
@@ -212,6 +215,10 @@ class HandlingDesk(Belongings):
         self._end_carry(giver, state.part, time + before.clip.duration)
         self._got(getter, thing, hand, at, motion, two, taking, time, errand)
         return self._done(giver, one, before, time), self._done(getter, two, motion, time)
+
+    def room(self, who: str, radius: float) -> LoadRoom | None:
+        """Return the room that somebody with a radius [m] needs for what is carried; None without any."""
+        return load_room(self, who, radius)
 
     def close(self) -> None:
         """Let whoever has a thing carry it to the end of the take."""

@@ -39,7 +39,6 @@ from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, R
 from gaitway.errands.planned_doors import TURNS, PlannedDoors
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
-from gaitway.errands.thing_ground import ThingGround
 from gaitway.library.behavior import Library
 from gaitway.library.standing import standing_behaviors
 from gaitway.motion.clip import Clip
@@ -342,11 +341,14 @@ class _PlannedRun(ErrandRun):
             time: when it begins [s].
             on_the_way: whether the person is walking already, so that traffic keeps what is before.
         """
+        bare = busy.prepared = self.prepared[busy.name]
         if self.doors is not None:
             busy.order, busy.prepared = order, self.doors.library(busy.name, busy.pose)
+            bare = busy.prepared
             if (shut := self.doors.barred(busy, order, busy.pose, time)) is not None:
                 return shut
-        member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
+        room = self._laden(busy)
+        member, found, traffic = self._member(busy, order, time, room), MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
         if order.leaving and math.dist(busy.pose[:2], order.goal) > _AT_EXIT:
@@ -365,6 +367,11 @@ class _PlannedRun(ErrandRun):
         thorough = on_the_way or busy.character.companions
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
         result = self._before_others(member, busy, self._searched(member, busy, effort))
+        if room > 0.0 and not result.found:  # what is carried has no room: arms have to give way
+            busy.prepared, laden = bare, member
+            member = self._member(busy, order, time)
+            member.leaves_by, member.company, member.crowded = laden.leaves_by, laden.company, laden.crowded
+            result = self._before_others(member, busy, self._searched(member, busy, effort))
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
@@ -423,8 +430,18 @@ class _PlannedRun(ErrandRun):
         waiting = self.one.search(member, self.traffic, self.one.query(member))
         return waiting if waiting.found else result
 
-    def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
-        """Return somebody as the planner of walks sees that person."""
+    def _laden(self, busy: Busy) -> float:
+        """Give somebody room for what is carried; return how much [m]."""
+        room = None if self.desk is None else self.desk.room(busy.name, busy.character.radius)
+        if self.desk is None or room is None:
+            return 0.0
+        world = self.scene.world if self.keeper is None else with_doors(self.scene.world, self.keeper.asked_open)
+        busy.prepared = self.desk.laden.prepared(busy.prepared, world, room)
+        self.one.planners[busy.character.plan.planner].prepare(busy.character, busy.prepared)
+        return room.wider
+
+    def _member(self, busy: Busy, order: Walk, time: float, laden: float = 0.0) -> CrowdMember:
+        """Return somebody as the planner of walks sees that person, who may need room for what is carried [m]."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
@@ -437,6 +454,7 @@ class _PlannedRun(ErrandRun):
         member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
         if busy.seated:
             member.close = max(member.close, NEAREST)
+        member.close, member.laden = member.close + laden, laden
         if order.ahead is not None and order.heading is not None:
             (x, y), (way, far) = order.goal, order.ahead
             member.stop = (x, y, order.heading)
@@ -496,8 +514,9 @@ class _PlannedRun(ErrandRun):
         """Return the desk of the things of the scene; None without any."""
         if not self.scene.things:
             return None
+        ground = import_module("gaitway.errands.thing_ground").ThingGround(self.scene.world, floors)
         desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
-            self.scene.world, ThingGround(self.scene.world, floors), {thing.name: thing for thing in self.scene.things},
+            self.scene.world, ground, {thing.name: thing for thing in self.scene.things},
             lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, seed=self.seed,
         )  # fmt: skip
         try:
