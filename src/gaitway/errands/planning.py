@@ -35,7 +35,7 @@ from gaitway.errands.companions import (
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.doors import Doorkeeper, FloorLink, PlacedLibraries
 from gaitway.errands.mover_stops import next_stop
-from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Step, Walk
 from gaitway.errands.planned_doors import TURNS, PlannedDoors
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
@@ -47,6 +47,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
+from gaitway.sitting.stepping import step_aside
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
@@ -300,6 +301,8 @@ class _PlannedRun(ErrandRun):
                 self.finish(name, self._sit(busy, order, time))
             case Reach():
                 self.finish(name, self._reach(busy, order, time))
+            case Step():
+                self.finish(name, self._step(busy, order, time))
             case Gone():
                 self.traffic.remove(busy.owner)
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
@@ -558,11 +561,28 @@ class _PlannedRun(ErrandRun):
                 self._push_rule(time + moment.seconds, number)
         return Outcome(max(ends), busy.pose)
 
-    def _handled(self, busy: Busy, clip: Clip, time: float) -> float:
+    def _step(self, busy: Busy, order: Step, time: float) -> Outcome:
+        """Let somebody who stands step to a pose nearby, if nobody else is there."""
+        discs = busy.prepared.standing_discs(busy.after)
+        here, there = (placed_discs(pose, discs) for pose in (busy.pose, order.to))
+        saved = self.traffic.held(busy.owner)
+        self.traffic.remove(busy.owner)
+        if (blocker := self.traffic.comer(there, time)) is not None:
+            for swept in saved:
+                self.traffic.add_swept(busy.owner, swept)
+            return Outcome(time, busy.pose, in_the_way([blocker]))
+        clip = step_aside(busy.prepared.library, np.array(busy.pose), np.array(order.to))
+        end = time if clip is None else self._handled(busy, clip, time, order.to)
+        self.traffic.add_standing(busy.owner, np.vstack([here, there]), time, end)
+        self.traffic.add_standing(busy.owner, there, end)
+        busy.pose = order.to
+        return Outcome(end, busy.pose)
+
+    def _handled(self, busy: Busy, clip: Clip, time: float, end_pose: Pose | None = None) -> float:
         """Add the motion of somebody who stands and handles a thing; return when it ends [s]."""
         name = f"{HANDLING}~{busy.name}-{round(time / TICK)}"
         end = time + (len(clip) - 1) / clip.fps
-        plan = Plan((PlanStep(HANDLING, name, busy.pose, time),), busy.pose, end, 0.0)
+        plan = Plan((PlanStep(HANDLING, name, busy.pose, time),), end_pose or busy.pose, end, 0.0)
         busy.walks.append(PlannedWalk(plan, {name: replace(clip, name=name)}, exact=True))
         busy.seated = True
         return end
