@@ -48,7 +48,7 @@ class ThingGround:
         if self.floors is None:
             return point
         (dx, dy), down = self.floors.lowered(_floor_of(self.floors, *point.tolist()))
-        return point + np.array([dx, dy, -down])
+        return np.asarray(point + np.array([dx, dy, -down]))
 
     def out(self, at: Sequence[float]) -> FloatArray:
         """Return a point of the plane (3,) where it is in the place [m]."""
@@ -56,7 +56,7 @@ class ThingGround:
         if self.floors is None:
             return point
         (dx, dy), down = self.floors.lowered(self.floors.under(float(point[0]), float(point[1])))
-        return point - np.array([dx, dy, -down])
+        return np.asarray(point - np.array([dx, dy, -down]))
 
     def height(self, x: float, y: float) -> float | None:
         """Return the height of the ground of the plane at a point where somebody stands [m]; None if it slopes."""
