@@ -265,7 +265,7 @@ def _busy(
     else:
         found = plan_errands(
             levels.flat, levels.libraries, seed=drawn, planners=levels.planners, shift=levels.offset,
-            mirrors=levels.floors.mirrors, links=levels.links, progress=progress,
+            mirrors=levels.floors.mirrors, links=levels.links, floors=levels.floors, progress=progress,
         )  # fmt: skip
     searched = time.perf_counter()
     names = tuple(found.results)

@@ -144,7 +144,7 @@ class MemberPlanner:
         exact = exact_arrival(
             prepared, traffic, plan, goal, heading, name=member.name,
             footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
-            close=0.0 if member.stop is None else NEAREST,
+            close=member.laden if member.stop is None else NEAREST + member.laden,
         )  # fmt: skip
         if isinstance(exact, str):
             self.settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))

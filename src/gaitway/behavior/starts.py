@@ -77,6 +77,8 @@ class CrowdMember:
     """The behaviour in which it is gone when it arrives, for one that leaves; None: it stays there."""
     company: Company | None = None
     """Where it would like to be beside companions; None for one that walks alone."""
+    laden: float = 0.0
+    """Room beside obstacles that it keeps for what it carries, but not where it starts and stops [m]."""
     given: Pose = field(init=False)
     """Its start as it was given."""
 

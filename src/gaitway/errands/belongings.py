@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LimbError
 from gaitway.errands.orders import Pose
+from gaitway.errands.thing_ground import ThingGround
 from gaitway.handling.grips import ThingPose, thing_obstacle
 from gaitway.handling.handler import Handler
 from gaitway.library.behavior import Library
@@ -44,6 +46,8 @@ class Belongings:
     """All things of a run, and everybody's hands. This class is **mutable**."""
 
     world: World
+    """Where people are planned."""
+    ground: ThingGround
     things: Mapping[str, Thing]
     library: Callable[[str], Library]
     """The library of somebody, by name."""
@@ -105,7 +109,7 @@ class Belongings:
         state = self.states[name]
         if state.part != "mover":
             return state.pose
-        mover = next(mover for mover in self.world.movers if mover.name == state.who)
+        mover, _ = self.ground.mover(state.who or "")
         x, y, yaw = mover.pose(np.array([time]))[0].tolist()
         return ThingPose.upright((x, y, 0.0), yaw).carried(state.pose)
 
@@ -128,7 +132,11 @@ class Belongings:
         self, who: str, pose: Pose, time: float, without: set[str], bare: bool = False,
         others: Sequence[OtherBody] = (),
     ) -> Handler:  # fmt: skip
-        """Return somebody who stands at a pose, among things that stand around but for some."""
+        """Return somebody who stands at a pose, among things that stand around but for some.
+
+        Raises:
+            LimbError: if the ground slopes there.
+        """
         if bare:
             return _bare(self.library(who))
         resting = [
@@ -136,8 +144,11 @@ class Belongings:
             for name, state in self.states.items()
             if (state.who is None or state.part == "mover") and name not in without
         ]
+        height = self.ground.height(pose[0], pose[1])
+        if height is None:
+            raise LimbError(f"the ground slopes where '{who}' stands, and things are handled on level ground")
         world = replace(self.world, obstacles=(*self.world.obstacles, *resting))
-        return Handler.at(self.library(who), pose, world, time, others)
+        return Handler.at(self.library(who), pose, world, time, others, height=height)
 
     def put(self, name: str, time: float, state: ThingState) -> None:
         """Note where a thing is from a time on [s]."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, LimbError, PlanError
 from gaitway.errands.belongings import Belongings, ThingState
+from gaitway.errands.laden import LadenLibraries, LoadRoom, load_room
 from gaitway.errands.orders import Pose
 from gaitway.errands.reach_stops import meeting, targets
 from gaitway.handling.carrying import Carry, hung
@@ -24,8 +28,18 @@ from gaitway.handling.grips import (
     thing_carried,
     touch_place,
 )
-from gaitway.handling.handler import Handler, HandTask
-from gaitway.handling.motion import FPS, LEAD, LIFT, HandMotion, body_of, hand_motion, leg_seconds, still
+from gaitway.handling.handler import Handler, HandTask, raised
+from gaitway.handling.motion import (
+    FPS,
+    LEAD,
+    LIFT,
+    HandMotion,
+    body_of,
+    hand_motion,
+    leg_seconds,
+    overlap,
+    still,
+)
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import Carried, OtherBody
@@ -39,6 +53,10 @@ _SHOWN = (0.36, 0.06, 1.28)
 """Where a thing is held up: ahead, to the side of its hand, and above the floor [m]."""
 _TILTS = tuple(math.radians(angle) for angle in (0.0, 12.0, 24.0))
 """How far back a thing may be tilted that is put on a head [rad]."""
+_STAYS = (0.0, 0.6)
+"""How long who takes a thing out of a hand stays there [s], one after another: the hand that gives goes first."""
+_TOUCHING = 0.004
+"""How deep two who give and take may touch one another [m]."""
 _OFF = 0.14
 """How far a thing is lifted off a head before it goes elsewhere [m]."""
 
@@ -63,6 +81,8 @@ class HandlingDesk(Belongings):
     carries: list[Carry] = field(default_factory=list)
     motions: dict[str, list[tuple[float, Clip]]] = field(default_factory=dict)
     """Motion of everybody who handles things, and when each begins [s]."""
+    laden: LadenLibraries = field(default_factory=LadenLibraries)
+    """Libraries of who carries something wide."""
     _since: dict[tuple[str, str], tuple[float, FloatArray, CarriedForm]] = field(default_factory=dict)
 
     def lay_out(self, people: Sequence[str], start: Callable[[str], float]) -> None:
@@ -82,9 +102,12 @@ class HandlingDesk(Belongings):
             elif who is not None:
                 self.put(thing.name, begins, ThingState(self.worn_pose(who), who, HEAD))
             else:
-                at = ThingPose.upright(np.array(thing.at), thing.yaw)
-                rides = ThingState(at, thing.rides, "mover") if thing.rides is not None else ThingState(at)
-                self.put(thing.name, 0.0, rides)
+                if thing.rides is None:
+                    state = ThingState(ThingPose.upright(self.ground.into(thing.at or ()), thing.yaw))
+                else:
+                    at = np.array(thing.at) - np.array([0.0, 0.0, self.ground.mover(thing.rides)[1]])
+                    state = ThingState(ThingPose.upright(at, thing.yaw), thing.rides, "mover")
+                self.put(thing.name, 0.0, state)
 
     def perform(self, who: str, pose: Pose, errand: Handle, hand: str, time: float) -> Handled:
         """Let somebody who stands at a pose do an errand alone, from a time on [s].
@@ -154,27 +177,48 @@ class HandlingDesk(Belongings):
         met, giving, taking = meeting(one, two, home, mine, thing, state, hand)
         first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0).posture),
                     leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0).posture))  # fmt: skip
-        empty = self._without(one, home, state.part)
-        before = hand_motion(
-            one, giving, home, empty, before=thing_carried(thing, state.pose), first=first,
-            others=(body_of(self._stood(two, mine)),), seed=seed,
-        )  # fmt: skip
+        empty, load = self._without(one, home, state.part), thing_carried(thing, state.pose)
+        give = partial(hand_motion, one, giving, home, empty, before=load, first=first, seed=seed)
+        before = give(others=(body_of(self._stood(two, mine)),))
         at = before.wrist.carried(state.pose)
         taking = two.grasping(thing, hand, at, nearest_grasp(thing, at, other))
-        try:  # clear of the hand that gives, if that is possible
-            shown = body_of(before.clip)
-            there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
-            among = self.handler(getter, other, time, {errand.thing}, others=(there,))
-            motion = self._grasped(among, taking, thing, hand, at, mine, (shown,), seed, first)
-        except LimbError:
-            bare = _body_without(before.clip, f"{state.part}_hand")
-            motion = self._grasped(two, taking, thing, hand, at, mine, (bare,), seed, first)
-        if motion.reach != before.reach:
-            raise LimbError("the two hands are not at one place at one time")
+        shown = body_of(before.clip)
+        there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
+        among = self.handler(getter, other, time, {errand.thing}, others=(there,))
+        bare = _body_without(before.clip, f"{state.part}_hand")
+        tried: list[tuple[float, int, HandMotion, HandMotion]] = []
+        told: LimbError | None = None
+        for number, (stays, task) in enumerate(product(_STAYS, (taking, two.from_above(thing, taking, at)))):
+            try:
+                try:  # clear of the hand that gives, if that is possible
+                    motion = self._grasped(among, task, thing, hand, at, mine, (shown,), seed, first, stays=stays)
+                except LimbError:
+                    motion = self._grasped(two, task, thing, hand, at, mine, (bare,), seed, first, stays=stays)
+            except LimbError as problem:
+                told = told or problem
+                continue
+            pairs, uneasy = [(before, motion)], 0.0 if two.above(thing, hand, motion.wrist, at) else 1.0
+            if overlap(before.clip, motion.clip) > _TOUCHING:
+                with suppress(LimbError):  # who gives withdraws around the hand that takes
+                    pairs.append((give(others=(body_of(motion.clip),)), motion))
+            for pair in pairs:
+                same = float(np.linalg.norm(pair[0].wrist.at - before.wrist.at)) < 1e-6
+                if same and pair[0].reach == pair[1].reach:
+                    deep = max(overlap(pair[0].clip, pair[1].clip) - _TOUCHING, 0.0)
+                    tried.append((round(uneasy + deep, 6), number, *pair))
+            if any(row[0] == 0.0 for row in tried):
+                break
+        if not tried:
+            raise told or LimbError("the two hands are not at one place at one time")
+        _, _, before, motion = min(tried, key=lambda row: row[:2])
         self._note(giver, errand, giving, one, before, time)
         self._end_carry(giver, state.part, time + before.clip.duration)
         self._got(getter, thing, hand, at, motion, two, taking, time, errand)
         return self._done(giver, one, before, time), self._done(getter, two, motion, time)
+
+    def room(self, who: str, radius: float) -> LoadRoom | None:
+        """Return the room that somebody with a radius [m] needs for what is carried; None without any."""
+        return load_room(self, who, radius)
 
     def close(self) -> None:
         """Let whoever has a thing carry it to the end of the take."""
@@ -187,7 +231,7 @@ class HandlingDesk(Belongings):
             name: thing_facts(thing.shape, thing.size, thing.color, self.tracks[name])
             for name, thing in self.things.items()
         }
-        return {"things": rows, "reaches": self.reaches}
+        return self.ground.facts({"things": rows, "reaches": self.reaches})
 
     def _begin_held(self, thing: Thing, who: str, time: float) -> None:
         handler = self.handler(who, (0.0, 0.0, 0.0), time, set(self.things), bare=True)
@@ -215,6 +259,9 @@ class HandlingDesk(Belongings):
             at = self.pose_of(thing.name, time + round((LEAD + leg_seconds(handler, task, home, goal)) * FPS) / FPS)
             task = handler.grasping(thing, hand, at, number)
         motion = self._grasped(handler, task, thing, hand, at, home, (), seed)
+        if not handler.above(thing, hand, motion.wrist, at):
+            with suppress(LimbError):
+                motion = self._grasped(handler, handler.from_above(thing, task, at), thing, hand, at, home, (), seed)
         if state.part == "mover" and (away := self._missed(thing, at, time + motion.seconds)) > 0.005:
             raise LimbError(f"'{thing.name}' moves on: it is {away:.2f} m away when the hand is there")
         self._got(who, thing, hand, at, motion, handler, task, time, errand)
@@ -249,7 +296,7 @@ class HandlingDesk(Belongings):
 
     def _grasped(
         self, handler: Handler, task: HandTask, thing: Thing, hand: str, at: ThingPose, home: FloatArray,
-        others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT,
+        others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT, stays: float = 0.0,
     ) -> HandMotion:  # fmt: skip
         """Return the motion that grasps a thing at a pose and brings it to where it is carried."""
 
@@ -259,7 +306,16 @@ class HandlingDesk(Belongings):
 
         look = at.point(thing.middle)
         return hand_motion(
-            handler, task, home, grasped=grasped, first=first, others=others, look=look, lift=lift, seed=seed
+            handler,
+            task,
+            home,
+            grasped=grasped,
+            hold=stays,
+            first=first,
+            others=others,
+            look=look,
+            lift=lift,
+            seed=seed,
         )
 
     def _got(
@@ -324,7 +380,7 @@ class HandlingDesk(Belongings):
         if shown is None:
             raise GaitwayError("nothing was done")
         self.motions.setdefault(who, []).append((time, shown))
-        return Handled(hung(shown, handler.clip), motion)
+        return Handled(hung(raised(shown, -handler.height), handler.clip), motion)
 
 
 def _first(
@@ -366,7 +422,7 @@ def _level(handler: Handler, hand: str) -> FloatArray:
 def _eyes_ahead(handler: Handler) -> FloatArray:
     """Return a point far ahead of somebody's eyes [m]; (3,)."""
     x, y, heading = _pose(handler)
-    return np.array([x + 3.0 * math.cos(heading), y + 3.0 * math.sin(heading), 1.5])
+    return np.array([x + 3.0 * math.cos(heading), y + 3.0 * math.sin(heading), handler.height + 1.5])
 
 
 def _body_without(clip: Clip, *parts: str) -> OtherBody:

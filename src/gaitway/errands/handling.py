@@ -11,7 +11,7 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError
-from gaitway.errands.orders import Order, Outcome, Pose, Reach, Stand, Walk
+from gaitway.errands.orders import Order, Outcome, Pose, Reach, Stand, Step, Walk
 from gaitway.scene.errands import Handle
 
 if TYPE_CHECKING:
@@ -123,8 +123,12 @@ def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) 
         x, y, heading = stop.pose
         walk = Walk((x, y), heading, exact=True, ahead=stop.ahead)
         outcome = yield from dispatcher.walk(doer, walk)
+        if not outcome.reason and stop.step is not None:
+            outcome = yield Step(stop.step)
         if not outcome.reason:
             outcome = yield Reach(errand, stop.hand)
+            if stop.step is not None:
+                yield Step(stop.pose)
         if not outcome.reason:
             return ""
         reason = reason or outcome.reason

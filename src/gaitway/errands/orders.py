@@ -62,6 +62,13 @@ class Reach:
 
 
 @dataclass(frozen=True)
+class Step:
+    """Step to a pose nearby, where there is no room to walk."""
+
+    to: Pose
+
+
+@dataclass(frozen=True)
 class Gone:
     """Be gone."""
 
@@ -71,7 +78,7 @@ class Finished:
     """Stand for good: everything is done."""
 
 
-Order = Walk | Stand | Hold | SitDown | Reach | Gone | Finished
+Order = Walk | Stand | Hold | SitDown | Reach | Step | Gone | Finished
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from gaitway.behavior.member_planner import NEAREST, MemberPlanner, MemberPlans
 from gaitway.behavior.starts import CrowdMember, absentees, crowding, start_delay, start_delays
 from gaitway.core import planar
 from gaitway.core.arrays import BoolArray, FloatArray
-from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError
+from gaitway.core.errors import LimbError, PlanError, SittingError, SkeletonError, WorldError
 from gaitway.core.progress import Progress, silent
 from gaitway.errands.arrivals import Arrival, stranger, strangers
 from gaitway.errands.busy import Busy, PlannedWalk, Sitting
@@ -35,7 +35,7 @@ from gaitway.errands.companions import (
 from gaitway.errands.dispatcher import GOING_ON, NOT_DONE, Dispatcher, Span
 from gaitway.errands.doors import Doorkeeper, FloorLink, PlacedLibraries
 from gaitway.errands.mover_stops import next_stop
-from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Walk
+from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, Reach, SitDown, Stand, Step, Walk
 from gaitway.errands.planned_doors import TURNS, PlannedDoors
 from gaitway.errands.running import TICK, ErrandRun
 from gaitway.errands.standing_places import drawn_points
@@ -47,10 +47,12 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Place, SeatPlace
 from gaitway.scene.scene import Scene
 from gaitway.sitting import CALLED, Seat, down_seconds, standing_place, visit
+from gaitway.sitting.stepping import step_aside
 from gaitway.space.plan import Plan, PlanStep, SearchResult, Status, in_the_way
 from gaitway.space.planner import Company, Effort, Planner
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
+from gaitway.world.levels.floors import Floors
 from gaitway.world.world import with_doors
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def plan_errands(
     shift: Shift | None = None,
     mirrors: npt.ArrayLike = (),
     links: FloorLinks | None = None,
+    floors: Floors | None = None,
     progress: Progress | None = None,
 ) -> ErrandPlan:
     """Plan what everybody of a scene does.
@@ -131,9 +134,10 @@ def plan_errands(
         shift: how far a point of a floor is moved into the plane [m]; None: not at all.
         mirrors: ground that is in the plane twice, as in `Traffic`; (M, 6).
         links: ways of somebody from floor to floor; None for none.
+        floors: the floors of the plane; None for a place with one.
         progress: called with "errands", the time of the run, and when it ends if that is known.
     """
-    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, progress or silent).plan()
+    return _PlannedRun(scene, libraries, seed, planners, shift, mirrors, links, floors, progress or silent).plan()
 
 
 class _PlannedRun(ErrandRun):
@@ -142,7 +146,7 @@ class _PlannedRun(ErrandRun):
     def __init__(
         self, scene: Scene, libraries: Mapping[LibraryRef, Library] | None, seed: int,
         planners: Mapping[str, Planner] | None, shift: Shift | None, mirrors: npt.ArrayLike,
-        links: FloorLinks | None, progress: Progress,
+        links: FloorLinks | None, floors: Floors | None, progress: Progress,
     ) -> None:  # fmt: skip
         super().__init__(scene, seed)
         self.progress, self.shift, self.links = progress, shift, links or (lambda character: ())
@@ -180,7 +184,7 @@ class _PlannedRun(ErrandRun):
         self._put_in(movers)
         self._engaged: dict[str, float] = {}
         """Until when somebody is engaged by another one's errand [s]."""
-        self.desk = self._opened_desk()
+        self.desk = self._opened_desk(floors)
 
     def plan(self) -> ErrandPlan:
         """Let everybody do errands until all have done, or the run ends."""
@@ -297,6 +301,8 @@ class _PlannedRun(ErrandRun):
                 self.finish(name, self._sit(busy, order, time))
             case Reach():
                 self.finish(name, self._reach(busy, order, time))
+            case Step():
+                self.finish(name, self._step(busy, order, time))
             case Gone():
                 self.traffic.remove(busy.owner)
                 busy.leaves = min(time, busy.walks[-1].plan.end_time) if busy.walks else time
@@ -338,11 +344,14 @@ class _PlannedRun(ErrandRun):
             time: when it begins [s].
             on_the_way: whether the person is walking already, so that traffic keeps what is before.
         """
+        bare = busy.prepared = self.prepared[busy.name]
         if self.doors is not None:
             busy.order, busy.prepared = order, self.doors.library(busy.name, busy.pose)
+            bare = busy.prepared
             if (shut := self.doors.barred(busy, order, busy.pose, time)) is not None:
                 return shut
-        member, found, traffic = self._member(busy, order, time), MemberPlans(), self.traffic
+        room = self._laden(busy)
+        member, found, traffic = self._member(busy, order, time, room), MemberPlans(), self.traffic
         if not on_the_way:
             traffic.remove(busy.owner)
         if order.leaving and math.dist(busy.pose[:2], order.goal) > _AT_EXIT:
@@ -361,6 +370,11 @@ class _PlannedRun(ErrandRun):
         thorough = on_the_way or busy.character.companions
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
         result = self._before_others(member, busy, self._searched(member, busy, effort))
+        if room > 0.0 and not result.found:  # what is carried has no room: arms have to give way
+            busy.prepared, laden = bare, member
+            member = self._member(busy, order, time)
+            member.leaves_by, member.company, member.crowded = laden.leaves_by, laden.company, laden.crowded
+            result = self._before_others(member, busy, self._searched(member, busy, effort))
         busy.searched += self.one.searched[before:]
         if result.plan is None or not result.found:
             self.one.stay(member, traffic, found, result)
@@ -419,8 +433,18 @@ class _PlannedRun(ErrandRun):
         waiting = self.one.search(member, self.traffic, self.one.query(member))
         return waiting if waiting.found else result
 
-    def _member(self, busy: Busy, order: Walk, time: float) -> CrowdMember:
-        """Return somebody as the planner of walks sees that person."""
+    def _laden(self, busy: Busy) -> float:
+        """Give somebody room for what is carried; return how much [m]."""
+        room = None if self.desk is None else self.desk.room(busy.name, busy.character.radius)
+        if self.desk is None or room is None:
+            return 0.0
+        world = self.scene.world if self.keeper is None else with_doors(self.scene.world, self.keeper.asked_open)
+        busy.prepared = self.desk.laden.prepared(busy.prepared, world, room)
+        self.one.planners[busy.character.plan.planner].prepare(busy.character, busy.prepared)
+        return room.wider
+
+    def _member(self, busy: Busy, order: Walk, time: float, laden: float = 0.0) -> CrowdMember:
+        """Return somebody as the planner of walks sees that person, who may need room for what is carried [m]."""
         options = busy.character.plan
         if order.exact and "exact" in type(options).model_fields:
             options = options.model_copy(update={"exact": True, "tolerance": min(options.tolerance, _NEAR)})
@@ -433,6 +457,7 @@ class _PlannedRun(ErrandRun):
         member = CrowdMember(character, busy.prepared, busy.owner, busy.owner, after=busy.after)
         if busy.seated:
             member.close = max(member.close, NEAREST)
+        member.close, member.laden = member.close + laden, laden
         if order.ahead is not None and order.heading is not None:
             (x, y), (way, far) = order.goal, order.ahead
             member.stop = (x, y, order.heading)
@@ -488,19 +513,18 @@ class _PlannedRun(ErrandRun):
         busy.walks.append(walk)
         return Outcome(walk.plan.end_time, busy.pose)
 
-    def _opened_desk(self) -> HandlingDesk | None:
+    def _opened_desk(self, floors: Floors | None) -> HandlingDesk | None:
         """Return the desk of the things of the scene; None without any."""
         if not self.scene.things:
             return None
-        if self.shift is not None or self.scene.world.terrain is not None:
-            raise PlanError("objects: things are handled on one level floor; this place has hills or several floors")
+        ground = import_module("gaitway.errands.thing_ground").ThingGround(self.scene.world, floors)
         desk: HandlingDesk = import_module("gaitway.errands.desk").HandlingDesk(
-            self.scene.world, {thing.name: thing for thing in self.scene.things},
+            self.scene.world, ground, {thing.name: thing for thing in self.scene.things},
             lambda name: self.prepared[name].library, self.dispatcher.standing.clearance, self._spare, seed=self.seed,
         )  # fmt: skip
         try:
             desk.lay_out(list(self.people), lambda name: self.people[name].character.start_time)
-        except (LimbError, SittingError, SkeletonError) as problem:
+        except (LimbError, SittingError, SkeletonError, WorldError) as problem:
             raise PlanError(f"objects: {problem}") from None
         self.dispatcher.desk = desk
         return desk
@@ -537,11 +561,28 @@ class _PlannedRun(ErrandRun):
                 self._push_rule(time + moment.seconds, number)
         return Outcome(max(ends), busy.pose)
 
-    def _handled(self, busy: Busy, clip: Clip, time: float) -> float:
+    def _step(self, busy: Busy, order: Step, time: float) -> Outcome:
+        """Let somebody who stands step to a pose nearby, if nobody else is there."""
+        discs = busy.prepared.standing_discs(busy.after)
+        here, there = (placed_discs(pose, discs) for pose in (busy.pose, order.to))
+        saved = self.traffic.held(busy.owner)
+        self.traffic.remove(busy.owner)
+        if (blocker := self.traffic.comer(there, time)) is not None:
+            for swept in saved:
+                self.traffic.add_swept(busy.owner, swept)
+            return Outcome(time, busy.pose, in_the_way([blocker]))
+        clip = step_aside(busy.prepared.library, np.array(busy.pose), np.array(order.to))
+        end = time if clip is None else self._handled(busy, clip, time, order.to)
+        self.traffic.add_standing(busy.owner, np.vstack([here, there]), time, end)
+        self.traffic.add_standing(busy.owner, there, end)
+        busy.pose = order.to
+        return Outcome(end, busy.pose)
+
+    def _handled(self, busy: Busy, clip: Clip, time: float, end_pose: Pose | None = None) -> float:
         """Add the motion of somebody who stands and handles a thing; return when it ends [s]."""
         name = f"{HANDLING}~{busy.name}-{round(time / TICK)}"
         end = time + (len(clip) - 1) / clip.fps
-        plan = Plan((PlanStep(HANDLING, name, busy.pose, time),), busy.pose, end, 0.0)
+        plan = Plan((PlanStep(HANDLING, name, busy.pose, time),), end_pose or busy.pose, end, 0.0)
         busy.walks.append(PlannedWalk(plan, {name: replace(clip, name=name)}, exact=True))
         busy.seated = True
         return end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +15,12 @@ from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
 from gaitway.handling.grips import ThingPose, grasp_place, nearest_grasp, touch_place
 from gaitway.handling.handler import Handler, HandTask, UnreachedError
+from gaitway.handling.stepping import steps_clear
 from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.errands import Handle
 from gaitway.scene.things import ANY, HEAD, Thing
+from gaitway.sitting.stepping import step_aside
 
 _DISTANCES = (0.36, 0.42, 0.48, 0.54, 0.6, 0.68, 0.76)
 """Distances from what is reached for at which places to stand are looked for [m], for a body of usual size."""
@@ -32,6 +34,12 @@ _BEHIND = 0.6
 """How far behind who reaches there must be room to turn [m]."""
 _SPARES = (0.06, -0.02)
 """Room that people like to have who stand to reach, so that they can turn and set off again, and the least [m]."""
+_NICHE = 0.16
+"""Least distance from obstacles of who has stepped to a place, for a body of usual size [m]."""
+_STEP_LENGTHS, _STEP_WAYS = (0.28, 0.4, 0.56, 0.8), (0.0, 0.7, -0.7, 1.5, -1.5)
+"""Lengths of steps to such a place [m], and their directions beside straight towards what is reached for [rad]."""
+_STEP_GAP, _STEPS_TESTED = 0.005, 24
+"""Gap that such steps keep [m], and how many places are tested."""
 _WAY, _LEFT = 0.03, 0.06
 """What a metre of way, and the left hand, count beside how uneasy a reach is."""
 _TESTED, _KEPT = 8, 3
@@ -56,6 +64,8 @@ class Stop:
     hand: str
     ahead: tuple[float, float]
     """Direction [rad] and distance [m] to a place with usual room."""
+    step: Pose | None = None
+    """Where a step from there leads first, from where the reach is; None for a reach without a step."""
 
 
 def stops(
@@ -90,6 +100,10 @@ def stops(
                 return _stops_for(owned, who, pose, radius, errand, goal, yaw, time, free, spare)
             except LimbError as problem:
                 told = problem
+        for spot, yaw in wanted if spare == _SPARES[0] else ():  # a step needs less room than a walk
+            goal = ThingPose.upright(spot, yaw or 0.0)
+            if found := _stepping_stops(owned, who, pose, radius, errand, goal, yaw, time, free):
+                return found
     raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
 
 
@@ -128,7 +142,7 @@ def targets(owned: Belongings, pose: Pose, errand: Handle, time: float) -> Itera
         now = owned.pose_of(errand.thing, time)
         yield now.at, _yaw(now)
     elif errand.at is not None:
-        yield np.array(errand.at), errand.yaw
+        yield owned.ground.into(errand.at), errand.yaw
     else:
         yield from ((spot, None) for spot in _spots_on(owned, pose, errand))
 
@@ -136,7 +150,7 @@ def targets(owned: Belongings, pose: Pose, errand: Handle, time: float) -> Itera
 def _spots_on(owned: Belongings, pose: Pose, errand: Handle) -> list[FloatArray]:
     """Return free places on top of an obstacle [m], the nearest to somebody first."""
     thing = owned.things[errand.thing]
-    obstacle = next(one for one in owned.world.obstacles if one.name == errand.on)
+    obstacle = owned.ground.obstacle(errand.on or "")
     x0, y0, x1, y1 = obstacle.shape.footprint().bounds
     top, half = obstacle.shape.heights[1], 0.5 * max(thing.size[:2]) + 0.015
     grid = [(x, y) for x in _even(x0 + half, x1 - half) for y in _even(y0 + half, y1 - half)]
@@ -157,10 +171,13 @@ def _stops_for(
         raise LimbError(f"'{thing.name}' cannot be reached: it is inside '{name}'")
     ranked: list[tuple[float, int, Stop]] = []
     told: LimbError | None = None
-    shortest = math.inf
+    shortest, slopes = math.inf, False
     known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
     for number, (point, way) in enumerate(_ring(target.at, size)):
         if owned.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
+            continue
+        if (height := owned.ground.height(float(point[0]), float(point[1]))) is None:
+            slopes = True
             continue
         back = _ahead(owned, point, way, radius)
         if back is None:
@@ -170,7 +187,7 @@ def _stops_for(
             heading = math.remainder(way + math.pi + side * _ASIDE, math.tau)
             if owned.spare(who, (float(point[0]), float(point[1]), heading)) < spare:
                 continue
-            seen = target.within(ThingPose.upright((point[0], point[1], 0.0), heading))
+            seen = target.within(ThingPose.upright((point[0], point[1], height), heading))
             home = owned.home(bare, who)
             task = _task(owned, bare, who, errand, hand, seen, None if yaw is None else yaw - heading)
             task = replace(task, ways=task.ways[:1] if errand.verb == "take" else task.ways[::2])
@@ -203,11 +220,69 @@ def _stops_for(
         tested.append((round(cost, 6), number, stop))
     kept = [stop for _, _, stop in sorted(tested, key=lambda row: row[:2])[:_KEPT]]
     if not kept:
-        why = str(told) if told is not None else "there is nowhere to stand near it"
+        nowhere = "the ground slopes around it" if slopes else "there is nowhere to stand near it"
+        why = str(told) if told is not None else nowhere
         if isinstance(told, UnreachedError):
             why = told.why  # its place is that of somebody at the origin
         raise LimbError(f"'{thing.name}' cannot be reached: {why}")
     return kept
+
+
+def _stepping_stops(
+    owned: Belongings, who: str, pose: Pose, radius: float, errand: Handle, target: ThingPose, yaw: float | None,
+    time: float, free: Callable[[FloatArray], BoolArray],
+) -> list[Stop]:  # fmt: skip
+    """Return places from where one step leads to where a reach is possible and nobody can walk; none if there is none.
+
+    A step needs less room than a walk: into a niche, between two things (Kallmann et al. 2003, section 7).
+    """
+    bare = owned.handler(who, (0.0, 0.0, 0.0), time, set(owned.things), bare=True)
+    size, found, tested = float(bare.stander.table.size), list[Stop](), 0
+    for point, way in _ring(target.at, size):
+        height = owned.ground.height(float(point[0]), float(point[1]))
+        if height is None or owned.clearance(point[None])[0] < size * _NICHE or not free(point[None])[0]:
+            continue
+        for hand in owned.hands(who, errand):
+            heading = math.remainder(way + math.pi + (_ASIDE if hand == "right" else -_ASIDE), math.tau)
+            there = (float(point[0]), float(point[1]), heading)
+            begins = [begin for begin in _begins(there, way, size) if _has_room(owned, begin[:2], radius, free, height)]
+            if not begins or tested == _STEPS_TESTED:
+                continue
+            tested += 1
+            try:
+                handler = owned.handler(who, there, time, {errand.thing})
+                home = owned.home(handler, who)
+                handler.goal(_task(owned, handler, who, errand, hand, target, yaw), home, 0.005)
+            except LimbError:
+                continue
+            for begin in begins:
+                if owned.spare(who, begin) < _SPARES[0]:
+                    continue
+                clip = step_aside(owned.library(who), np.array(begin), np.array(there), height)
+                if clip is not None and steps_clear(clip, handler.world, time, _STEP_GAP):
+                    away = math.atan2(begin[1] - there[1], begin[0] - there[0])
+                    found.append(Stop(begin, hand, (away, _AHEAD[0]), there))
+                    break
+            if len(found) == _KEPT:
+                return found
+    return found
+
+
+def _begins(there: Pose, way: float, size: float) -> Iterator[Pose]:
+    """Yield places from which a step leads to another one, the shortest steps first."""
+    for length in _STEP_LENGTHS:
+        for aside in _STEP_WAYS:
+            x, y = (there[k] + size * length * (math.cos, math.sin)[k](way + aside) for k in (0, 1))
+            yield x, y, there[2]
+
+
+def _has_room(
+    owned: Belongings, point: Sequence[float], radius: float, free: Callable[[FloatArray], BoolArray], height: float
+) -> bool:
+    """Return whether somebody can walk to a point on the same floor and stop there."""
+    at = np.array([point], dtype=np.float64)
+    roomy = owned.clearance(at)[0] >= radius + 0.1 and bool(free(at)[0])
+    return roomy and owned.ground.height(float(point[0]), float(point[1])) == height
 
 
 def _tried(handler: Handler, task: HandTask, home: FloatArray) -> FloatArray | LimbError:

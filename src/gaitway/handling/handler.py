@@ -21,6 +21,7 @@ from gaitway.limbs._stance_kernels import ANGLE, ARM, DROP, FLEXION, LEAN, NUMBE
 from gaitway.limbs.linkage import Limb
 from gaitway.limbs.stance import HANDS, Stander, stand
 from gaitway.limbs.surroundings import OtherBody
+from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place
 from gaitway.motion.limits import joint_limits, violations
@@ -52,6 +53,8 @@ _DOWNS = (math.radians(12.0), math.radians(35.0))
 """Ways in which a hand grasps: how far its palm is turned down, how far it points inward, and down [rad]."""
 _LOW = 0.12
 """Greatest height of a thing that is grasped from above [m]."""
+_STEEP, _CLEAR = math.radians(25.0), 0.006
+"""How far up a hand may point [rad], and how far above the underside of a thing it must be [m], to put it down."""
 _TURNS = 16
 """Number of ways in which an upright thing may be turned."""
 
@@ -105,11 +108,14 @@ class Handler:
     stander: Stander
     world: World
     time: float
+    height: float = 0.0
+    """Height of the ground [m]."""
 
     @staticmethod
     def at(
-        library: Library, pose: Sequence[float], world: World, time: float = 0.0, others: Sequence[OtherBody] = ()
-    ) -> Handler:
+        library: Library, pose: Sequence[float], world: World, time: float = 0.0, others: Sequence[OtherBody] = (),
+        *, height: float = 0.0,
+    ) -> Handler:  # fmt: skip
         """Return somebody who stands at a pose.
 
         Args:
@@ -118,13 +124,15 @@ class Handler:
             world: what is around.
             time: when [s].
             others: other bodies, with one frame each.
+            height: height of the level ground there [m].
 
         Raises:
             LimbError: for a body that has no arms, or does not stand on two feet.
         """
-        clip = place(_standing(library), np.asarray(pose, dtype=np.float64))
+        clip = raised(place(_standing(library), np.asarray(pose, dtype=np.float64)), height)
         try:
-            return Handler(stand(clip, world, time=time, others=others, captures=_captures(library)), world, time)
+            stander = stand(clip, world, time=time, others=others, captures=_captures(library))
+            return Handler(stander, world, time, height)
         except SkeletonError:
             raise LimbError(f"skeleton '{clip.skeleton.name}' has no arms of a person to handle things with") from None
 
@@ -285,9 +293,42 @@ class Handler:
             ways += [HandWay(mark, turn) for turn in turns]
         return HandTask(hand, target, tuple(ways))
 
+    def above(self, thing: Thing, hand: str, wrist: ThingPose, pose: ThingPose) -> bool:
+        """Return whether a hand that has a thing is above its underside, and does not come from below.
+
+        Who grasps it so can put it down again.
+
+        Args:
+            thing: the thing.
+            hand: the hand.
+            wrist: the wrist joint.
+            pose: where the thing is, upright.
+        """
+        body = capsule_body(self.clip.skeleton)
+        row = body.names.index(f"{hand}_hand")
+        low = min(float(wrist.point(end[row])[2]) for end in (body.starts, body.ends)) - float(body.radii[row])
+        ahead = rotations.rotate(rotations.multiply(wrist.turn, self.limb(hand).turns[3]), np.array([0.0, 0.0, 1.0]))
+        return low > pose.at[2] + _CLEAR and float(ahead[2]) < math.sin(_STEEP)
+
+    def from_above(self, thing: Thing, task: HandTask, pose: ThingPose) -> HandTask:
+        """Return a task of grasping a thing with those ways alone after which it can be put down; see `above`."""
+        turned = [way for way in task.ways if way.turn is not None]
+        limb, kept = self.limb(task.hand), []
+        for way in turned:
+            turn = np.asarray(way.turn)
+            away = rotations.rotate(rotations.multiply(turn, limb.turns[3]), way.mark)
+            if self.above(thing, task.hand, ThingPose(task.target - away, turn), pose):
+                kept.append(way)
+        return replace(task, ways=tuple(kept or turned or task.ways))
+
     def touching(self, hand: str, target: FloatArray) -> HandTask:
         """Return the task of touching a point [m] with the fingertips."""
         return HandTask(hand, np.asarray(target, dtype=np.float64), (HandWay(np.array(self.limb(hand).tip)),))
+
+
+def raised(clip: Clip, height: float) -> Clip:
+    """Return a motion as high as its ground [m]."""
+    return clip if height == 0.0 else replace(clip, root_positions=clip.root_positions + np.array([0.0, 0.0, height]))
 
 
 def _way_rows(limb: Limb, ways: Sequence[HandWay]) -> FloatArray:

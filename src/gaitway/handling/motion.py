@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import LimbError
 from gaitway.handling.grips import ThingPose
 from gaitway.handling.handler import Handler, HandTask
+from gaitway.limbs import _collision_kernels
 from gaitway.limbs._joint_kernels import PLANNED
 from gaitway.limbs._stance_kernels import ANGLE, ARM
 from gaitway.limbs.linkage import Limb
@@ -44,6 +46,8 @@ _BACK = 0.12
 """Time before the moment at which a planned leg is back on its straight way [s]."""
 LIFT, _LIFT_S = 0.06, 0.4
 """How far a thing is lifted straight up from where it stands [m], and how long that takes [s]."""
+_PACES = (1.0, 1.5, 2.2)
+"""How many times as long as usual legs take, one after another: a way around something needs its time."""
 _GRIPS = 3
 """How many grips are tried."""
 _WIDER, _SLACK = 1.5, 3e-4
@@ -130,7 +134,7 @@ def hand_motion(
         LimbError: that says how far it got.
     """
     told: LimbError | None = None
-    for margin, exact in ((margin, exact) for margin in MARGINS for exact in (True, False)):
+    for margin, pace, exact in product(MARGINS, _PACES, (True, False)):
         left = task
         for _ in range(_GRIPS):  # where no way leads to the easiest grip, another one may do
             try:
@@ -141,13 +145,25 @@ def hand_motion(
             later, load = (home if after is None else after, carried) if grasped is None else grasped(goal.posture)
             try:
                 return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
-                              others, task.target if look is None else look, margin, exact, seed, lift)  # fmt: skip
+                              others, task.target if look is None else look, margin, exact, seed, lift,
+                              pace)  # fmt: skip
             except LimbError as problem:
                 told = told or problem
             left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
             if not left.ways:
                 break
     raise told or LimbError("no margin to plan with")
+
+
+def overlap(one: Clip, other: Clip) -> float:
+    """Return how deep two bodies are in one another at most, over two motions that begin together [m]; 0 if apart."""
+    a, b = body_of(one), body_of(other)
+    count = max(len(one), len(other))
+    a, b = _shown(a, 0, count), _shown(b, 0, count)
+    depths = np.zeros((len(a.radii), len(b.radii)))
+    _collision_kernels.pair_depths(a.segments, read_only(np.array(a.radii)), b.segments, read_only(np.array(b.radii)),
+                                   depths)  # fmt: skip
+    return float(depths.max())
 
 
 def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray | None = None) -> Clip:
@@ -163,11 +179,11 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, exact: bool, seed: int, high: float,
+    look: FloatArray, margin: float, exact: bool, seed: int, high: float, pace: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
-    one = leg_seconds(handler, task, home, goal) if first is None else first
-    two = leg_seconds(handler, task, after, goal)
+    one = pace * leg_seconds(handler, task, home, goal) if first is None else first
+    two = pace * leg_seconds(handler, task, after, goal)
     lead, reach = round(LEAD * FPS), round((LEAD + one) * FPS)
     leave = reach + round((_GRASP + hold) * FPS)
     last = leave + round(two * FPS)

@@ -206,12 +206,12 @@ def grow_stepping(
             if one == other or (0 not in (one, other) and (far > options.beside or turn > 1e-6)):
                 continue
             clip = step_aside(library, poses[one], poses[other])
-            if clip is not None and _clear(clip, world, time, options.margin):
+            if clip is not None and steps_clear(clip, world, time, options.margin):
                 steps[one, other] = clip
     return SteppingRoadmaps(np.array(poses), tuple(roadmaps), steps)
 
 
-def _clear(clip: Clip, world: World, time: float, margin: float) -> bool:
+def steps_clear(clip: Clip, world: World, time: float, margin: float) -> bool:
     """Return whether a body keeps a gap [m] all along a clip."""
     axes, radii, around = body_around(clip, time, world)
     times = time + np.arange(len(clip)) / clip.fps

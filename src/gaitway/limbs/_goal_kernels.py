@@ -55,6 +55,10 @@ _MISSED = 1e-4
 """How near the hand must come to its target [m]."""
 _FARS, _DEEPS = 6, 6
 """How many ways to follow an arm, and depths, are tried for a goal."""
+_BENDS = 4
+"""How many flexions, and depths, are tried of who bends down to the floor."""
+_BENT_WRIST = 0.3
+"""What a square of the wrist's bend counts for a goal of a roadmap [1/rad^2]."""
 _ELBOW = 0.05
 """What it counts to take the next swivel angle of the elbow."""
 
@@ -109,90 +113,69 @@ def _trunks(
     return out[:n]
 
 
+@kernel(inner=True, shared=True)
+def _bent_trunks(
+    stance: Stance, start: FloatArray, hand: int, target: FloatArray, memory: StanceMemory
+) -> FloatArray:  # fmt: skip
+    """Return postures (C, 22) to try for a goal near the floor: that of the start, bent down deep; none for others."""
+    out, n = np.empty((_BENDS * _BENDS, NUMBERS)), 0
+    place_body(stance, start, memory)
+    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        way = target[i] - memory.places[stance.joints[hand, 0], i]
+        square += way * way
+        ahead += stance.frame[i, 0] * way
+        left += stance.frame[i, 1] * way
+        up += stance.frame[i, 2] * way
+    length = max(math.sqrt(square), TIE)
+    if up > DOWN * length:
+        return out[:0]
+    for flexed in range(_BENDS):
+        for deep in range(_BENDS):
+            for k in range(NUMBERS):
+                out[n, k] = start[k]
+            lead_trunk(stance, hand, ahead / length, left / length, up / length, 1.0,
+                       0.5 + 0.5 * deep / (_BENDS - 1.0), out[n])  # fmt: skip
+            out[n, FLEXION] = stance.ranges[2, 1] * (0.6 + 0.4 * flexed / (_BENDS - 1.0))
+            n += 1
+    return out
+
+
 @kernel
 def find_goal(
     stance: Stance, numbers: FloatArray, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int,
-    grip: FloatArray, target: FloatArray, frame: FloatArray, turned: bool, seeds: int, scales: FloatArray,
-    swivels: FloatArray, out: FloatArray, told: FloatArray,
-) -> bool:  # fmt: skip
-    """Write the most comfortable posture (22,) found that brings the middle of a hand to a target; False if none.
+    ways: FloatArray, target: FloatArray, seeds: int, scales: FloatArray, swivels: FloatArray, out: FloatArray,
+    told: FloatArray,
+) -> int:  # fmt: skip
+    """Write the most comfortable posture (22,) found that brings a hand to a target; return its way, or -1.
+
+    Trunks are also those of the nodes of a roadmap whose hand is nearest.
 
     Args:
         stance: the body.
-        numbers: see the columns above; (3,).
+        numbers: columns of the roadmap's options; (3,).
         nodes: (N, 22).
         marks: (N, 12, 3).
         start: the posture from which the other arm goes on to hang; (22,).
         hand: `RIGHT` or `LEFT`.
-        grip: middle of the hand in the frame of the last segment [m]; (3,).
+        ways: see the columns above; (W, 13).
         target: (3,) [m].
-        frame: wanted frame of the last segment if `turned`, else the hand goes on straight from the forearm; (3, 3).
-        turned: whether there is a wanted frame.
         seeds: number of nodes whose trunks are tried.
         scales: shares of the trunk of a node; (S,).
         swivels: angles of the elbow, in the order of preference [rad]; (W,).
         out: filled; (22,).
         told: filled: least distance by which arms are too short [m], postures that reach within limits; (2,).
     """
-    memory, best = stance_memory(stance), np.inf
-    q, lengths, aim, wrist = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty(3)
-    told[0], told[1], mark = np.inf, 0.0, 2 + 5 * hand + 3
+    memory = stance_memory(stance)
+    told[0], told[1] = np.inf, 0.0
     trunks = _trunks(stance, nodes, marks, start, hand, target, seeds, scales, memory)
-    strains, idle = np.empty(trunks.shape[0]), 1 - hand
-    hanging, q_idle = np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
-    _idle_frames(stance, start, idle, hanging, memory)
+    strains = np.empty(trunks.shape[0])
     for n in range(trunks.shape[0]):
-        strains[n] = round(uneasy(trunks[n], stance), 9)
-    for n in np.argsort(strains, kind="mergesort"):
-        y = trunks[n]
-        if strains[n] >= best:
-            break
-        if not place_body(stance, y, memory):
-            continue
-        hang(stance, idle, memory)
-        limb_angles(memory.base, hanging, q_idle, memory.turn)  # the other arm hangs on as it did
-        hang(stance, hand, memory)
-        q[SIDE], q[END_TWIST] = stance.extras[hand, 0], stance.extras[hand, 1]
-        lengths[0], lengths[1] = stance.lengths[hand, 0], stance.lengths[hand, 1]
-        for d in range(3):
-            aim[d] = target[d]
-            if turned:
-                for e in range(3):
-                    aim[d] -= frame[d, e] * grip[e]
-        if not turned:
-            lengths[1] += grip[2]
-        square = 0.0
-        for d in range(3):
-            square += (aim[d] - memory.start[d]) ** 2
-        told[0] = min(told[0], math.sqrt(square) - lengths[0] - lengths[1])
-        for w in range(swivels.shape[0]):
-            cost = strains[n] + 0.05 * w
-            if cost >= best:
-                break
-            for d in range(3):
-                wrist[d] = aim[d]
-            for _ in range(1 if turned else 6):  # the middle of the hand is a little beside the forearm's line
-                good = solve(memory.base, memory.start, lengths, wrist, frame, swivels[w], q, memory.turn, memory.swing)
-                if not good:
-                    break
-                if not turned:
-                    q[END_X], q[END_Y], q[ROLL] = 0.0, 0.0, start[ARM * hand + ANGLE + ROLL]
-                for k in range(PLANNED):
-                    y[ARM * hand + ANGLE + k] = q[k]
-                good = _pull(stance, hand, y, stance.mark_offsets[mark], target, wrist, memory) < _MISSED
-                if good:
-                    break
-            if not good or not within(stance.limits[hand], q):
-                continue
-            told[1] += 1.0
-            cost += 0.3 * (q[END_X] ** 2 + q[END_Y] ** 2)
-            if cost < best - TIE:
-                if _valid_with_idle(stance, hand, start, q_idle, numbers[MARGIN], y, memory):
-                    best = cost
-                    for k in range(NUMBERS):
-                        out[k] = y[k]
-                hang(stance, hand, memory)
-    return best < np.inf
+        strains[n] = round(uneasy(trunks[n], stance), 7)
+    return _easiest(
+        stance, numbers[MARGIN], trunks, strains, start, hand, ways, target, swivels, _BENT_WRIST, 0.0, memory, out,
+        told,
+    )  # fmt: skip
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -245,7 +228,7 @@ def find_easiest(
 ) -> int:  # fmt: skip
     """Write the easiest posture (22,) found that brings a hand to a target in any of several ways; return which, or -1.
 
-    All ways share the trunks and one cost, so that a way which cannot be easier than the best so far is not looked at.
+    Who cannot reach it so bends down as far as possible.
 
     Args:
         stance: the body.
@@ -261,21 +244,62 @@ def find_easiest(
         out: filled; (22,).
         told: filled: least distance by which arms are too short [m], postures that reach within limits; (2,).
     """
-    memory, best, chosen = stance_memory(stance), np.inf, -1
-    q, lengths, wrist, frame = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty((3, 3))
+    memory, chosen = stance_memory(stance), -1
     told[0], told[1] = np.inf, 0.0
-    trunks = _trunks(
-        stance, np.empty((0, NUMBERS)), np.empty((0, 1, 3)), start, hand, target, 0, np.empty(0), memory
-    )  # fmt: skip
-    count, idle, begin = trunks.shape[0] if bends else 1, 1 - hand, ARM * hand + ANGLE
-    strains, hanging, q_idle = np.empty(count), np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
+    for deep in range(2 if bends else 1):
+        if deep == 0:
+            trunks = _trunks(
+                stance, np.empty((0, NUMBERS)), np.empty((0, 1, 3)), start, hand, target, 0, np.empty(0), memory
+            )  # fmt: skip
+        else:
+            trunks = _bent_trunks(stance, start, hand, target, memory)
+        strains = np.empty(trunks.shape[0] if bends else 1)
+        for n in range(strains.shape[0]):
+            strain = 0.0
+            for k in range(4):
+                strain += (trunks[n, FLEXION + k] / easy[k]) ** 2
+            strains[n] = round(strain, 7)
+        chosen = _easiest(
+            stance, numbers[MARGIN], trunks, strains, start, hand, ways, target, swivels, easy[4], easy[5], memory,
+            out, told,
+        )  # fmt: skip
+        if chosen >= 0:
+            break
+    return chosen
+
+
+@kernel(inner=True, shared=True)
+def _easiest(
+    stance: Stance, margin: float, trunks: FloatArray, strains: FloatArray, start: FloatArray, hand: int,
+    ways: FloatArray, target: FloatArray, swivels: FloatArray, wrist_cost: float, arm_cost: float,
+    memory: StanceMemory, out: FloatArray, told: FloatArray,
+) -> int:  # fmt: skip
+    """Write the easiest valid posture (22,) with one of some trunks; return its way, or -1.
+
+    All ways share the trunks and one cost, so that a way which cannot be easier than the best so far is not looked at.
+
+    Args:
+        stance: the body.
+        margin: gap to keep [m].
+        trunks: postures to try, without their arm; changed; (C, 22).
+        strains: how uneasy these are; (C,) or fewer, if only the first of them are to be tried.
+        start: the posture from which the other arm goes on to hang, and the arm's home; (22,).
+        hand: `RIGHT` or `LEFT`.
+        ways: see the columns above; (W, 13).
+        target: (3,) [m].
+        swivels: angles of the elbow, in the order of preference [rad]; (S,).
+        wrist_cost: what a square of the wrist's bend counts [1/rad^2].
+        arm_cost: what a square of the arm's way from home counts [1/rad^2].
+        memory: memory.
+        out: filled; (22,).
+        told: see `find_goal`; lessened and added to.
+    """
+    best, chosen = np.inf, -1
+    q, lengths, wrist, frame = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty((3, 3))
+    idle, begin = 1 - hand, ARM * hand + ANGLE
+    hanging, q_idle = np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
     offset, aim = np.empty(3), np.empty(3)
     _idle_frames(stance, start, idle, hanging, memory)
-    for n in range(count):
-        strain = 0.0
-        for k in range(4):
-            strain += (trunks[n, FLEXION + k] / easy[k]) ** 2
-        strains[n] = round(strain, 7)
     for n in np.argsort(strains, kind="mergesort"):
         y = trunks[n]
         if strains[n] >= best:
@@ -325,12 +349,12 @@ def find_easiest(
                 if not good or not within(stance.limits[hand], q):
                     continue
                 told[1] += 1.0
-                cost += easy[4] * (q[END_X] ** 2 + q[END_Y] ** 2)
+                cost += wrist_cost * (q[END_X] ** 2 + q[END_Y] ** 2)
                 for k in range(4):
-                    cost += easy[5] * (q[k] - start[begin + k]) ** 2
+                    cost += arm_cost * (q[k] - start[begin + k]) ** 2
                 cost = round(cost, 7)
                 if cost < best:
-                    if _valid_with_idle(stance, hand, start, q_idle, numbers[MARGIN], y, memory) and (
+                    if _valid_with_idle(stance, hand, start, q_idle, margin, y, memory) and (
                         _pull(stance, hand, y, offset, target, wrist, memory) < _MISSED
                     ):
                         best, chosen = cost, way

@@ -36,7 +36,7 @@ limit (-1: none), and the inner normal of one side of the wedge; (3 W, 4)."""
 _SMALL = 1e-9
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def swing_frame(x: float, y: float, m: FloatArray) -> None:
     """Write the matrix (3, 3) of the rotation vector (x, y, 0)."""
     square = x * x + y * y
@@ -51,7 +51,7 @@ def swing_frame(x: float, y: float, m: FloatArray) -> None:
     m[2, 0], m[2, 1], m[2, 2] = -s * y, s * x, c
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def turn_columns(m: FloatArray, a: int, b: int, angle: float) -> None:
     """Multiply a matrix from the right by the turn that takes axis a to axis b."""
     c, s = math.cos(angle), math.sin(angle)
@@ -60,7 +60,7 @@ def turn_columns(m: FloatArray, a: int, b: int, angle: float) -> None:
         m[i, a], m[i, b] = u * c + v * s, v * c - u * s
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     """Write a b; (3, 3) each."""
     for i in range(3):
@@ -68,7 +68,7 @@ def product(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
             out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def seen_from(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     """Write the transpose of a, times b; (3, 3) each."""
     for i in range(3):
@@ -76,7 +76,7 @@ def seen_from(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
             out[i, j] = a[0, i] * b[0, j] + a[1, i] * b[1, j] + a[2, i] * b[2, j]
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def limb_frames(
     base: FloatArray, start: FloatArray, lengths: FloatArray, q: FloatArray, frames: FloatArray, points: FloatArray,
     swing: FloatArray,
@@ -110,7 +110,7 @@ def limb_frames(
         points[2, i] = points[1, i] + lengths[1] * frames[FORE, i, 2]
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def split_turn(m: FloatArray, twist_first: bool) -> tuple[float, float, float]:
     """Split a matrix into a swing (x, y) and a twist about z [rad].
 
@@ -134,13 +134,13 @@ def split_turn(m: FloatArray, twist_first: bool) -> tuple[float, float, float]:
     return -scale * by, scale * bx, twist
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def wrapped(angle: float) -> float:
     """Return an angle between -pi and pi."""
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def limb_angles(base: FloatArray, frames: FloatArray, q: FloatArray, memory: FloatArray) -> None:
     """Write the posture (9,) of three frames (3, 3, 3); the inverse of `limb_frames`. Memory is (3, 3)."""
     seen_from(base, frames[UPPER], memory)
@@ -178,7 +178,7 @@ def frames_of(
         limb_frames(bases[n], starts[n], lengths, q[n], frames[n], points[n], swing)
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def solve(
     base: FloatArray, start: FloatArray, lengths: FloatArray, target: FloatArray, hand: FloatArray, swivel: float,
     q: FloatArray, frame: FloatArray, memory: FloatArray,
@@ -248,7 +248,7 @@ def solve_all(
         reached[n] = 1.0 if ok else 0.0
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def in_ellipse(limits: FloatArray, row: int, x: float, y: float) -> bool:
     """Return whether a swing is within its ellipse."""
     u, v = (x - limits[row, 0]) / limits[row, 2], (y - limits[row, 1]) / limits[row, 3]
@@ -256,7 +256,7 @@ def in_ellipse(limits: FloatArray, row: int, x: float, y: float) -> bool:
     return inside
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def in_polygon(limits: FloatArray, row: int, x: float, y: float) -> bool:
     """Return whether a swing is within the spherical polygon of its row: in one of its wedges; True if it has none."""
     if limits.shape[0] == WEDGES:
@@ -279,7 +279,7 @@ def in_polygon(limits: FloatArray, row: int, x: float, y: float) -> bool:
     return not limited
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def within(limits: FloatArray, q: FloatArray) -> bool:
     """Return whether a posture keeps the limits (5 + 3 W, 4)."""
     for row, angle in ((TWIST_RANGE, q[TWIST]), (FLEX_RANGE, q[FLEX]), (ROLL_RANGE, q[ROLL])):
@@ -301,7 +301,7 @@ def all_within(limits: FloatArray, q: FloatArray, out: FloatArray) -> None:
         out[n] = 1.0 if within(limits, q[n]) else 0.0
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def draw_posture(limits: FloatArray, draws: FloatArray, row: int, q: FloatArray) -> None:
     """Write the planned angles of a posture within the limits, uniform in its ellipses and ranges.
 
@@ -335,7 +335,7 @@ wanted place (3) [m] and world turn wxyz (4) of wrist or ankle, and the swivel a
 many these are."""
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _end_frame(given: FloatArray, turns: FloatArray, out: FloatArray) -> None:
     """Write the wanted frame (3, 3) of the last segment, from that of its joint; `turns` are those of `Limb`."""
     a, b, c, d = given[TURN], given[TURN + 1], given[TURN + 2], given[TURN + 3]
@@ -348,7 +348,7 @@ def _end_frame(given: FloatArray, turns: FloatArray, out: FloatArray) -> None:
     out[2, 0], out[2, 1], out[2, 2] = n * (x * z - w * y), n * (y * z + w * x), 1.0 - n * (x * x + y * y)
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _search(
     given: FloatArray, lengths: FloatArray, turns: FloatArray, offsets: FloatArray, first: int, limits: FloatArray,
     q: FloatArray, memory: FloatArray,

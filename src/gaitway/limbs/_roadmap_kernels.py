@@ -37,6 +37,7 @@ from gaitway.limbs._stance_kernels import (
     stance_memory,
     valid_posture,
     write_marks,
+    write_states,
 )
 
 DRAWS = 24
@@ -88,16 +89,21 @@ def _farthest(a: FloatArray, b: FloatArray) -> float:
 def edge_valid(
     stance: Stance, a: FloatArray, b: FloatArray, way: float, numbers: FloatArray, memory: StanceMemory
 ) -> bool:
-    """Return whether all between two valid postures is valid, by bisection. `way` is that of the farthest mark [m]."""
-    size, x = 1, memory.x
-    while size < way / numbers[RESOLUTION]:
-        for part in range(size):
-            share = (2 * part + 1) / (2.0 * size)
+    """Return whether all between two valid postures is valid. `way` is that of the farthest mark [m].
+
+    Postures between them are evenly spaced, and tested from the middle on, ever finer: what is bad is found soon.
+    """
+    count, x, step = math.ceil(way / numbers[RESOLUTION] - TIE), memory.x, 1
+    while step < count:
+        step *= 2
+    while step > 1:
+        for part in range(step // 2, count, step):
+            share = part / count
             for k in range(NUMBERS):
                 x[k] = a[k] + share * (b[k] - a[k])
             if not valid_posture(stance, x, numbers[MARGIN], memory):
                 return False
-        size *= 2
+        step //= 2
     return True
 
 
@@ -459,6 +465,18 @@ def attach(
         if edge_valid(stance, node, x, _farthest(here, there), numbers, memory):
             return near
     return -1
+
+
+@kernel
+def straight_way(stance: Stance, numbers: FloatArray, ends: FloatArray, states: FloatArray) -> bool:
+    """Return whether two postures (2, 22) and all between them are valid; write how they are (2, 4)."""
+    memory, marks, good = stance_memory(stance), np.empty((2, MARKS, 3)), True
+    for n in range(2):
+        write_states(stance, ends[n], numbers[MARGIN], memory, states[n])
+        write_marks(stance, memory, marks[n])
+        for k in range(4):
+            good = good and states[n, k] > 0.0
+    return good and edge_valid(stance, ends[0], ends[1], _farthest(marks[0], marks[1]), numbers, memory)
 
 
 @kernel

@@ -321,6 +321,16 @@ def write_marks(stance: Stance, memory: StanceMemory, out: FloatArray) -> None:
             out[p, i] = at
 
 
+@kernel(inner=True, shared=True, borrows=True)
+def write_states(stance: Stance, x: FloatArray, margin: float, memory: StanceMemory, states: FloatArray) -> None:
+    """Place a posture (22,), and write how it is (4,): see `place_all`."""
+    states[0] = 1.0 if in_range(stance, x, memory) else 0.0
+    states[1] = 1.0 if place_body(stance, x, memory) else 0.0
+    states[2] = 1.0 if balanced(stance, memory) else 0.0
+    gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.gap)
+    states[3] = 1.0 if gap >= margin else 0.0
+
+
 @kernel
 def place_all(
     stance: Stance, x: FloatArray, margin: float, turns: FloatArray, places: FloatArray, marks: FloatArray,
@@ -332,11 +342,7 @@ def place_all(
     """
     memory = stance_memory(stance)
     for n in range(x.shape[0]):
-        states[n, 0] = 1.0 if in_range(stance, x[n], memory) else 0.0
-        states[n, 1] = 1.0 if place_body(stance, x[n], memory) else 0.0
-        states[n, 2] = 1.0 if balanced(stance, memory) else 0.0
-        gap = least_gap(memory.ends, stance.radii, stance.around.begin, stance.around, margin, True, memory.gap)
-        states[n, 3] = 1.0 if gap >= margin else 0.0
+        write_states(stance, x[n], margin, memory, states[n])
         turns[n] = memory.turns
         places[n] = memory.places
         write_marks(stance, memory, marks[n])

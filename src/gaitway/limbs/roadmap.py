@@ -20,6 +20,7 @@ from gaitway.core.errors import LimbError
 from gaitway.core.suggest import did_you_mean
 from gaitway.limbs import _goal_kernels, _likely_kernels
 from gaitway.limbs import _roadmap_kernels as kernels
+from gaitway.limbs._goal_kernels import WAY_FRAME, WAY_MARK, WAY_TURNED
 from gaitway.limbs._roadmap_kernels import BOTH, DRAWS
 from gaitway.limbs._stance_kernels import MARKS, NUMBERS
 from gaitway.limbs.stance import GRIP, HANDS, Stander
@@ -198,15 +199,17 @@ class ReachRoadmap:
             LimbError: that says how far it got.
         """
         number, at, begin = hand_number(hand), _target(target), self._posture(start, "start")
-        limb, frame = self.stander.limbs[number], self._frame(number, turn)
+        way = np.zeros((1, _goal_kernels.WAY_COLUMNS))
+        way[0, WAY_MARK:WAY_FRAME] = GRIP * self.stander.limbs[number].tip
+        way[0, WAY_FRAME:WAY_TURNED] = self._frame(number, turn).ravel()
+        way[0, WAY_TURNED] = turn is not None
         out, told = np.empty(NUMBERS), np.empty(2)
         swivels = np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)
         found = _goal_kernels.find_goal(
             self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number,
-            read_only(GRIP * limb.tip), read_only(at), read_only(frame), turn is not None, _SEEDS,
-            read_only(np.array(_SCALES)), read_only(swivels), out, told,
+            read_only(way), read_only(at), _SEEDS, read_only(np.array(_SCALES)), read_only(swivels), out, told,
         )  # fmt: skip
-        if found:
+        if found >= 0:
             return out
         if told[0] <= 0.0 and inside(self.world, at) is None:  # some arm is long enough
             with suppress(LimbError):
@@ -267,11 +270,13 @@ class ReachRoadmap:
         Raises:
             LimbError: if there is none.
         """
-        a, b = self._posture(start, "start"), self._posture(goal, "goal")
-        table, numbers = self.stander.table, self.options.numbers
+        a, b = _numbers(start, "start"), _numbers(goal, "goal")
+        table, numbers, states = self.stander.table, self.options.numbers, np.empty((2, 4))
         straight = np.stack([a, b])
-        if kernels.first_bad(table, numbers, read_only(straight)) < 0:
+        if kernels.straight_way(table, numbers, read_only(straight), states):
             return straight, 0
+        for state, name in zip(states, ("start", "goal"), strict=True):
+            _require_valid(state, name)
         detours = 0
         moves = BOTH if hand is None else hand_number(hand)
         for number, kept in ((moves, 1 - moves if moves != BOTH else -1), (BOTH, -1)):
@@ -350,15 +355,9 @@ class ReachRoadmap:
         return _grown(stander, world, self.options, self.seed + 1, self.nodes[kept], self.marks[kept], edges)
 
     def _posture(self, x: FloatArray | None, name: str) -> FloatArray:
-        posture = self.stander.rest if x is None else np.ascontiguousarray(x, dtype=np.float64)
-        if posture.shape != (NUMBERS,) or not np.isfinite(posture).all():
-            raise LimbError(f"the {name} of a reach is a posture of {NUMBERS} finite numbers")
+        posture = _numbers(self.stander.rest if x is None else x, name)
         placed = self.stander.place(posture[None], self.options.margin)
-        for fine, why in ((placed.within, "is beyond the limits of its joints"),
-                          (placed.reached, "is too high or too deep for its legs"),
-                          (placed.balanced, "would fall over"), (placed.clear, "touches something")):  # fmt: skip
-            if not fine[0]:
-                raise LimbError(f"the {name} of the reach is not valid: the body {why}")
+        _require_valid(np.concatenate([placed.within, placed.reached, placed.balanced, placed.clear]), name)
         return posture
 
     def _way(
@@ -398,6 +397,22 @@ class ReachRoadmap:
         if tested:
             return "every posture that reaches it touches something or would fall over"
         return "every posture that reaches it is beyond the limits of its joints"
+
+
+def _numbers(x: FloatArray, name: str) -> FloatArray:
+    posture = np.ascontiguousarray(x, dtype=np.float64)
+    if posture.shape != (NUMBERS,) or not np.isfinite(posture).all():
+        raise LimbError(f"the {name} of a reach is a posture of {NUMBERS} finite numbers")
+    return posture
+
+
+def _require_valid(states: FloatArray | BoolArray, name: str) -> None:
+    """Say what is wrong with a posture whose states (4,) are those of `place_all`."""
+    whys = ("is beyond the limits of its joints", "is too high or too deep for its legs", "would fall over",
+            "touches something")  # fmt: skip
+    for fine, why in zip(states, whys, strict=True):
+        if not fine:
+            raise LimbError(f"the {name} of the reach is not valid: the body {why}")
 
 
 def _target(target: npt.ArrayLike) -> FloatArray:

@@ -155,7 +155,7 @@ class Floors:
         boxes = np.array([_shifted_bounds(floor) for floor in self.floors])
         low, high = boxes[:, :2].min(axis=0) - _FRAME, boxes[:, 2:].max(axis=0) + _FRAME
         bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
-        doors = [door.moved(*self._lowered(self.door_floor(door))) for door in self.world.doors]
+        doors = [door.moved(*self.lowered(self.door_floor(door))) for door in self.world.doors]
         areas = [self._area(area) for area in self.world.areas]
         return World(
             bounds, tuple(obstacles), tuple(movers), self._terrain(bounds), areas=tuple(areas), doors=tuple(doors)
@@ -189,7 +189,7 @@ class Floors:
         """Return an area where it is in the plane."""
         return replace(area, outline=area.outline + np.array(self.area_floor(area).offset), heights=None)
 
-    def _lowered(self, floor: Floor) -> tuple[tuple[float, float], float]:
+    def lowered(self, floor: Floor) -> tuple[tuple[float, float], float]:
         """Return how far things of a floor are moved into the plane, and how far down [m]."""
         return floor.offset, 0.0 if floor.relief is not None or floor.ground else floor.height
 
