@@ -37,9 +37,7 @@ def _fragment(name: str) -> Fragment:
 
 @pytest.mark.parametrize("name", CLIPS)
 @settings(max_examples=12, deadline=None)
-@given(
-    aside=st.floats(-0.35, 0.35), ahead=st.floats(0.85, 1.15), at=st.floats(0.2, 1.0), heading=st.floats(-7.0, 7.0)
-)
+@given(aside=st.floats(-0.35, 0.35), ahead=st.floats(0.85, 1.15), at=st.floats(0.2, 1.0), heading=st.floats(-7.0, 7.0))
 def test_it_agrees_with_the_twin(name: str, aside: float, ahead: float, at: float, heading: float) -> None:
     fragment = _fragment(name)
     assert fragment.path is not None and fragment.feet is not None
