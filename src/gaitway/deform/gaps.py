@@ -83,6 +83,8 @@ def narrow_gaps(
     edges = np.flatnonzero(np.diff(tight.astype(np.int64))).reshape(-1, 2)
     found = []
     for first, stop in edges.tolist():
+        if stop == len(way):
+            break  # a goal beside something is no gap
         at = first + int(np.argmin(room[first:stop]))
         before, after = way[max(first - 2, 0)], way[min(stop + 1, len(way) - 1)]
         if abs(after - before) > 1e-6:

@@ -204,6 +204,7 @@ class DeformRun:
         self.passing = self.prepared.actions.passing(self.prepared.fields).value
         choices = {s: [c for c in few if self.passing[c.action] != NEVER] for s, few in fragments.choices.items()}
         self.outlines = self.prepared.part("special outlines", lambda: _outlines(self.prepared.fields), placed=True)
+        self.tight_goal = float(place.clearances(np.array([self.query.goal]))[0]) < _WALKS
         self.left, self.around = _estimate(routes, self.query), _estimate(wide, self.query)
         far = float(self.left(np.array([self.query.start[:2]]))[0])
         longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
@@ -298,6 +299,9 @@ class DeformRun:
     def _narrow_ahead(self, pose: Pose) -> bool:
         """Return whether a gap lies near on the way that is too narrow for a walk: it would be farther around it."""
         at = np.array([pose[:2]])
+        if self.tight_goal:  # no way with room leads there, and none is needed
+            here = complex(*pose[:2])
+            return any(gap.ahead_of(here) and abs(gap.middle - here) < _BACK for gap in self.gaps)
         left, around = float(self.left(at)[0]), float(self.around(at)[0])
         return around > left + _LONGER and bool(self._tight(at + _NEAR).max() > 0.0)
 
@@ -337,7 +341,7 @@ class DeformRun:
     def gaps(self) -> tuple[NarrowGap, ...]:
         """Gaps on the way that are too narrow for a walk, if it is farther around them."""
         at = np.array([self.query.start[:2]])
-        if not float(self.around(at)[0]) > float(self.left(at)[0]) + _LONGER:
+        if not self.tight_goal and not float(self.around(at)[0]) > float(self.left(at)[0]) + _LONGER:
             return ()
         return narrow_gaps(self.place, self.left, self.query.start)
 
