@@ -467,7 +467,7 @@ class DeformRun:
             if changed:
                 swept = self._swept(one, step)
                 made = replace(clip, name=f"{step.clip}~{name}-{k}")
-                own[made.name] = OwnStep(made, swept)
+                own[made.name] = OwnStep(made, swept, None if _squeezed(one).fragment.flat else step.clip)
                 step = PlanStep(step.behavior, made.name, step.pose, step.time, step.speed)
             steps.append(step)
         return Plan(tuple(steps), node.pose, node.time, node.cost, own)
