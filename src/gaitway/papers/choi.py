@@ -54,8 +54,8 @@ NOTES = (
     "The paper's 72 nodes and 192 edges lead through every passage of another place, of less than 30 cm, by side steps",
     "course and many cylinders: whole scenes by limited-horizon search, with whole bodies, audited; 'in a row' "
     "counts the clips of the plans. In the paper a user steers",
-    "boxes (figure 8): each row of boxes has other heights and times; a person jumps from one box to the next while all "
-    "of them rise and fall, and waits where the next one is not as high as the clip can be raised or lowered to",
+    "boxes (figure 8): each row has other heights and times; a person jumps from one box to the next while all of them "
+    "rise and fall, and waits where the next one is not as high as the clip can be raised or lowered to",
 )
 
 

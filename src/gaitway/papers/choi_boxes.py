@@ -9,6 +9,7 @@ to; what is more drastic is waited for.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def cross_boxes(boxes: tuple[MovingBox, ...], library: str = "person") -> BoxRun
     pose: Pose = (boxes[1].x - edge, boxes[1].y, 0.0)
     clips, moments, now, waited = list[Clip](), list[FloatArray](), 0.0, 0.0
     lift, over, depth = 0.0, 0.0, 0.0
-    for below, above in zip(boxes[:-1], boxes[1:], strict=True):
+    for below, above in pairwise(boxes):
         began = now
         while not least <= _rise(below, above, now + frames, leaves, lands) <= most:
             now += 1.0 / clip.fps
