@@ -212,7 +212,7 @@ class DeformRun:
         self.search = HorizonSearch(
             place, choices, self.left, self._arrived, fragments.per_metre,
             self.options.limits(), self.prepared.fields.world.bounds, self.options.weight, self.options.horizon,
-            self.busy, self._met, self.options.squeeze, self._usable, self._serves, self._aim, self._steer,
+            self.busy, self.met, self.options.squeeze, self._usable, self._serves, self._aim, self._steer,
         )  # fmt: skip
         self.rest = {int(self.table.start_state[a]) for a in np.flatnonzero(self.table.idle & self.table.quiet)}
         followed = self.query.followed_by
@@ -284,8 +284,13 @@ class DeformRun:
         discs = placed_discs(node.pose, self.prepared.standing_discs())
         return not self.busy or self.request.traffic.comer(discs, node.time) is None
 
-    def _met(self, node: SearchNode) -> str | None:
-        return self.request.traffic.met_by(self._swept(node, _step(self, node))) if self.busy else None
+    def met(self, node: SearchNode) -> str | None:
+        """Return the name of whoever a fragment meets, or None."""
+        return self.request.traffic.met_by(self.swept(node)) if self.busy else None
+
+    def swept(self, node: SearchNode) -> Swept:
+        """Return what a fragment covers over time, arms as they are in the clip."""
+        return self._swept(node, _step(self, node))
 
     def _usable(self, choice: Choice, pose: Pose) -> bool:
         """Return whether a fragment that is made for special obstacles may begin at a pose: there is one ahead."""
