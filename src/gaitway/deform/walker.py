@@ -93,8 +93,12 @@ class DeformWalker:
     @property
     def arrived(self) -> bool:
         """Whether it stands at its goal."""
+        return self._frame >= len(self._clip) - 1 and self._at_goal()
+
+    def _at_goal(self) -> bool:
+        """Return whether what it plays ends at its goal."""
         search = self._run.search
-        return self._frame >= len(self._clip) - 1 and search.root.parent is not None and search.arrived(search.root)
+        return search.root.parent is not None and search.arrived(search.root)
 
     @property
     def root(self) -> FloatArray:
@@ -141,7 +145,8 @@ class DeformWalker:
     def step(self) -> None:
         """Show the next frame, and search on a little."""
         self.time += 1.0 / self.fps
-        self._run.search.advance(self._checks)
+        if not self._at_goal():  # there is nothing left to search for
+            self._run.search.advance(self._checks)
         if self._frame < len(self._clip) - 1:
             self._frame += 1
             self.waited = 0
