@@ -20,7 +20,7 @@ from gaitway.deform.search import SearchNode
 from gaitway.deform.squeezing import Squeezed
 from gaitway.motion.clip import Clip
 from gaitway.scene.scene import Scene
-from gaitway.space._traffic_kernels import LAST_SLOT, first_slot
+from gaitway.space._traffic_kernels import FOREVER, first_slot
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Pose
 from gaitway.space.planner import PlanRequest
@@ -140,7 +140,7 @@ class DeformWalker:
     def _standing(self, pose: Pose, time: float) -> Swept:
         """Return what it covers that stands at a pose from a time on [s]."""
         discs = placed_discs(pose, self._prepared.standing_discs())
-        return Swept.standing(discs, int(first_slot(time)), LAST_SLOT, -1)
+        return Swept.standing(discs, int(first_slot(time)), FOREVER, -1)
 
     def step(self) -> None:
         """Show the next frame, and search on a little."""
