@@ -264,7 +264,7 @@ def _may_touch(a: FloatArray, b: FloatArray, reach: float) -> bool:
         long += (a[1, k] - a[0, k]) * (a[1, k] - a[0, k])
         other += (b[1, k] - b[0, k]) * (b[1, k] - b[0, k])
     far = reach + 0.5 * (np.sqrt(long) + np.sqrt(other))
-    return square < far * far
+    return bool(square < far * far)
 
 
 @kernel(inner=True, shared=True, borrows=True)
