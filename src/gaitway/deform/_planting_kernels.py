@@ -61,7 +61,7 @@ class PlantedFeet(NamedTuple):
 @kernel(inner=True, borrows=True)
 def _bend(reach: float, a: float, b: float) -> float:
     """Return how far two bones are bent when they span a distance [rad]; 0 is straight."""
-    return np.arccos(min(max((reach * reach - a * a - b * b) / (2.0 * a * b), -1.0), 1.0))
+    return float(np.arccos(min(max((reach * reach - a * a - b * b) / (2.0 * a * b), -1.0), 1.0)))
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -76,7 +76,7 @@ def _slope(values: FloatArray, known: BoolArray, edge: int, inward: int, setting
     if depth == 0:
         return 0.0
     slope = (values[edge] - values[edge + inward * depth]) / depth
-    return min(max(slope, -settings[STEEPEST]), settings[STEEPEST])
+    return float(min(max(slope, -settings[STEEPEST]), settings[STEEPEST]))
 
 
 @kernel(inner=True, shared=True, borrows=True)
@@ -139,7 +139,7 @@ def _lengths(feet: PlantedFeet, leg: int, i: int, k: int) -> float:
     x = feet.points[leg, i, b, 0] - feet.points[leg, i, a, 0]
     y = feet.points[leg, i, b, 1] - feet.points[leg, i, a, 1]
     z = feet.points[leg, i, b, 2] - feet.points[leg, i, a, 2]
-    return np.sqrt(x * x + y * y + z * z)
+    return float(np.sqrt(x * x + y * y + z * z))
 
 
 @kernel(inner=True, shared=True, borrows=True)
