@@ -9,7 +9,8 @@ from gaitway.bench.deform import gate
 from gaitway.core.errors import GaitwayError
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.tucking import body_depths, capsule_groups
-from gaitway.deform.walker import DeformWalker
+from gaitway.deform.walker import DeformCrowd, DeformWalker
+from gaitway.scene import scene_from_dict
 
 
 @pytest.mark.slow
@@ -39,3 +40,22 @@ def test_bad_input_is_told_in_one_line() -> None:
         DeformWalker(gate(0.5), "bo")
     with pytest.raises(GaitwayError, match="write 1 or more"):
         DeformWalker(gate(0.5), "ada", checks=0)
+
+
+@pytest.mark.slow
+def test_live_characters_keep_clear_of_one_another() -> None:
+    people = [
+        {"name": name, "start": start, "goal": goal}
+        for name, start, goal in (("ada", [1, 2.5, 0], [7, 2.5]), ("bo", [7, 2.5, 180], [1, 2.5]))
+    ]
+    crowd = DeformCrowd(
+        scene_from_dict({"gaitway": 1, "bounds": [0, 0, 8, 5], "characters": people, "plan": {"planner": "deform"}})
+    )
+    nearest = np.inf
+    for _ in range(900):
+        crowd.step()
+        ada, bo = crowd.walkers
+        nearest = min(nearest, float(np.hypot(*(ada.root - bo.root)[:2])))
+        if crowd.walkers[1].arrived:
+            break
+    assert crowd.walkers[1].arrived and 0.4 < nearest < 2.0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gaitway.cast.catalog import load_cast
 from gaitway.papers.choi import (
     RADII,
     TreeRuns,
@@ -15,6 +18,7 @@ from gaitway.papers.choi import (
     lazy_roadmap,
     steered_walks,
 )
+from gaitway.papers.choi_boxes import BOXES, cross_boxes, moving_boxes
 from gaitway.papers.choi_course import course, many_cylinders
 from gaitway.world.exact import distance
 
@@ -68,3 +72,26 @@ def test_cylinders_leave_the_gaps_that_were_asked_for() -> None:
         centers = np.array([o.shape.footprint().points.mean(axis=0) for o in many_cylinders(gap).world.obstacles])
         row = np.sort(centers[np.abs(centers[:, 0] - 3.0) < 0.01][:, 1])
         assert np.diff(row) - 0.5 == pytest.approx(gap, abs=1e-3)
+
+
+def test_the_course_has_blocks_that_are_climbed_and_jumped_onto() -> None:
+    kinds = [o.kind for o in course().world.obstacles]
+    assert "climb" in kinds and "box" in kinds and "climb" not in [o.kind for o in course(stairs=False).world.obstacles]
+
+
+def test_jumps_follow_boxes_whose_heights_change() -> None:
+    run = cross_boxes(moving_boxes(7))
+    assert run.reason == "" and run.jumps == BOXES
+    assert run.lift < 1e-9 and run.over == 0.0 and run.depth == 0.0
+    clip, times = run.clips[1], run.times[1]
+    source = load_cast("person").clips["jump_on_box"]
+    # in flight, what was added to heights is a linear function of time: gravity stays as it is
+    added = clip.root_positions[:, 2] - source.root_positions[:, 2]
+    assert np.abs(np.diff(added[28:41], 2)).max() < 1e-9 < np.abs(np.diff(added, 2)).max()
+    assert len(times) == len(clip)
+
+
+def test_a_box_that_is_never_low_enough_is_waited_for_in_vain() -> None:
+    floor, box, *_ = moving_boxes(7)
+    run = cross_boxes((floor, replace(box, mean=0.9)))
+    assert run.jumps == 0 and "never as high" in run.reason

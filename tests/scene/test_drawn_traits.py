@@ -54,5 +54,5 @@ def test_a_style_that_there_is_not() -> None:
 def test_people_of_all_styles_arrive_in_one_scene() -> None:
     place = scene({"style": "drawn"})
     planned = plan_scene(place)
-    assert planned.failed == () and audit_take(planned.take, place.world).ok
+    assert not planned.failed and audit_take(planned.take, place.world).ok
     assert len({c.library.style for c in place.characters}) == len(STYLE_NAMES)

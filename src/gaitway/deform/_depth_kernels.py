@@ -254,6 +254,19 @@ def _axis_distance(a: FloatArray, b: FloatArray) -> float:
     return float(np.sqrt(dx * dx + dy * dy + dz * dz))
 
 
+@kernel(inner=True, borrows=True)
+def _may_touch(a: FloatArray, b: FloatArray, reach: float) -> bool:
+    """Return whether two axes (2, 3) each can be nearer to one another than a reach [m]: balls around them are."""
+    square, long, other = 0.0, 0.0, 0.0
+    for k in range(3):
+        away = 0.5 * (a[0, k] + a[1, k] - b[0, k] - b[1, k])
+        square += away * away
+        long += (a[1, k] - a[0, k]) * (a[1, k] - a[0, k])
+        other += (b[1, k] - b[0, k]) * (b[1, k] - b[0, k])
+    far = reach + 0.5 * (np.sqrt(long) + np.sqrt(other))
+    return bool(square < far * far)
+
+
 @kernel(inner=True, shared=True, borrows=True)
 def own_depth(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: IntArray, out: FloatArray) -> None:
     """Write how deep the arms of a body lie in its own trunk and thighs in one frame.
@@ -269,7 +282,7 @@ def own_depth(capsules: FloatArray, radii: FloatArray, sides: IntArray, trunk: I
     for k in range(len(radii)):
         if sides[k] >= 0:
             for m in range(len(radii)):
-                if trunk[m] == 1:
+                if trunk[m] == 1 and _may_touch(capsules[k], capsules[m], radii[k] + radii[m] - out[sides[k]]):
                     deep = radii[k] + radii[m] - _axis_distance(capsules[k], capsules[m])
                     out[sides[k]] = max(out[sides[k]], deep)
 

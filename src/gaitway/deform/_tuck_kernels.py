@@ -34,7 +34,7 @@ the own body [m], and rounds."""
 
 
 @kernel(inner=True, shared=True, borrows=True)
-def _blur(values: FloatArray, taps: FloatArray, memory: FloatArray) -> None:
+def blur(values: FloatArray, taps: FloatArray, memory: FloatArray) -> None:
     """Smooth values (F,) by a filter whose taps (R,) are those of one half, as if the first and last values went on."""
     n = len(values)
     for i in range(n):
@@ -59,7 +59,7 @@ def _spread(raw: FloatArray, settings: FloatArray, taps: FloatArray, out: FloatA
     for i in range(n):
         for k in range(max(i - hold, 0), min(i + hold, n - 1) + 1):
             out[i] = max(out[i], raw[k])
-    _blur(out, taps, memory)
+    blur(out, taps, memory)
     for i in range(n):
         out[i] = min(max(out[i], 0.0), 1.0)
 
@@ -80,7 +80,7 @@ def _smooth_sign(sign: FloatArray, taps: FloatArray, out: FloatArray, memory: Fl
         for i in range(n):
             out[i] = 0.0
         return False
-    _blur(out, taps, memory)
+    blur(out, taps, memory)
     return True
 
 

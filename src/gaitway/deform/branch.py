@@ -14,6 +14,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.deform._tuck_kernels import CORE
 from gaitway.deform.place import SqueezePlace
+from gaitway.deform.planting import planted
 from gaitway.deform.squeezing import Squeezed
 from gaitway.deform.tucking import body_depths, capsule_groups, tuck
 from gaitway.motion.clip import Clip
@@ -45,6 +46,9 @@ def posed(squeezed: Squeezed) -> Clip:
     fragment = squeezed.fragment
     clip = fragment.clip
     if fragment.work is not None and fragment.work.rolled is None and _differs(squeezed):
+        if fragment.feet is not None:
+            roots, turns = planted(clip, fragment.feet, squeezed.path)
+            return replace(clip, root_positions=roots, rotations=turns)
         bend = follow_path(laid([fragment.work], [squeezed.start]), squeezed.path)
         if bend is not None:
             return bent(clip, bend)

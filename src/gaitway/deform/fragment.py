@@ -14,9 +14,11 @@ import numpy as np
 import scipy
 
 from gaitway.core.arrays import ComplexArray, FloatArray, IntArray, read_only
+from gaitway.deform._planting_kernels import PlantedFeet
 from gaitway.deform._squeeze_kernels import FragmentArrays
 from gaitway.deform.constraints import MotionLimits
 from gaitway.deform.elastic_path import LEAST_LENGTH, ElasticPath, turns
+from gaitway.deform.planting import planted_feet
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
@@ -128,6 +130,11 @@ class Fragment:
             capsules=read_only(np.stack([flat.real, flat.imag, self.capsules[..., 2]], axis=-1)),
             steered_by=float(np.abs(turns).max()) + self.steered_by,
         )
+
+    @cached_property
+    def feet(self) -> PlantedFeet | None:
+        """The clip made ready to follow paths with its feet planted; None if it does not walk on two feet."""
+        return planted_feet(self.clip, self.work)
 
     @cached_property
     def reach(self) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +13,15 @@ from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.deform import _depth_kernels
 from gaitway.deform._depth_kernels import BALL, PRISM, Solids
 from gaitway.world.footprint import Footprint, core_geometry
+from gaitway.world.levels.floors import EDGE
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Ball, Prism, Shape
 from gaitway.world.world import World
 
 _CLEAR = 1.0
 """Distance beyond which nothing counts as near [m]."""
+_KERB = 0.06
+"""Height over a floor below which feet are kept from its edge [m]."""
 _TALLEST = 3.0
 """Height above which nothing is met [m]."""
 
@@ -115,7 +118,7 @@ class SqueezePlace:
         found: list[tuple[str, Prism | Ball, int]] = []
         for k, obstacle in enumerate(self.world.obstacles):
             if obstacle.kind != PASSABLE:
-                found += [(_name(obstacle, k), solid, -1) for solid in _solids(obstacle.shape)]
+                found += [(_name(obstacle, k), _kerb(obstacle, solid), -1) for solid in _solids(obstacle.shape)]
         for k, (number, phase) in enumerate(self._phases):
             mover = self.world.movers[number]
             name = mover.name or f"mover {number + 1}"
@@ -125,6 +128,13 @@ class SqueezePlace:
 
 def _name(obstacle: Obstacle, number: int) -> str:
     return obstacle.name or f"{obstacle.kind} {number + 1}"
+
+
+def _kerb(obstacle: Obstacle, solid: Prism | Ball) -> Prism | Ball:
+    """Return a solid, or what is left of the wall around a floor: arms and trunk may reach over the edge, feet not."""
+    if isinstance(solid, Ball) or not (obstacle.name or "").startswith(EDGE):
+        return solid
+    return replace(solid, top=solid.bottom + _KERB)
 
 
 def _solids(shape: Shape) -> Sequence[Prism | Ball]:

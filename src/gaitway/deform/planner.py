@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import shapely
@@ -16,6 +17,7 @@ from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import compile_seconds
 from gaitway.deform.branch import RefinedBranch, core_clears, refined
 from gaitway.deform.fragment import Fragment
+from gaitway.deform.gaps import NarrowGap, narrow_gaps
 from gaitway.deform.options import DeformOptions
 from gaitway.deform.place import SqueezePlace
 from gaitway.deform.search import Choice, HorizonSearch, SearchNode
@@ -51,6 +53,14 @@ _EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF:
 _DRAWN, _TURNED, _WELL_WITHIN = 0.25, float(np.radians(60.0)), 0.6
 """How far the end of a fragment is drawn to the goal, as a share of its extent; the greatest turn on the way there
 [rad]; and share of the tolerance within which it is drawn."""
+_STOPS_WITHIN, _OFF_AXIS, _BACK, _SEEN = 0.15, 0.3, 1.2, 6.0
+"""How far from the place before a gap a fragment is led there, besides a share of its extent; how far from the axis of
+a gap side steps are led onto it; how far before that place somebody turns sideways; and how far away walks are led
+toward it [m]."""
+_TURNED_TO_GAP, _FACES_GAP = float(np.radians(40.0)), float(np.radians(15.0))
+"""Greatest turn of side steps onto the axis of a gap, and of somebody who stops before it, to face it [rad]."""
+_TURNS = 0.3
+"""Least turn of a fragment that turns on the spot [rad]."""
 _AIMS = read_only(np.radians(np.arange(-48.0, 49.0, 8.0)))
 """Directions in which the way is looked for, against that of a fragment [rad]."""
 _FINE_AIMS, _TURN_COST = read_only(np.radians(np.arange(-30.0, 31.0, 1.0))), 0.01
@@ -194,6 +204,7 @@ class DeformRun:
         self.passing = self.prepared.actions.passing(self.prepared.fields).value
         choices = {s: [c for c in few if self.passing[c.action] != NEVER] for s, few in fragments.choices.items()}
         self.outlines = self.prepared.part("special outlines", lambda: _outlines(self.prepared.fields), placed=True)
+        self.tight_goal = float(place.clearances(np.array([self.query.goal]))[0]) < _WALKS
         self.left, self.around = _estimate(routes, self.query), _estimate(wide, self.query)
         far = float(self.left(np.array([self.query.start[:2]]))[0])
         longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
@@ -201,7 +212,7 @@ class DeformRun:
         self.search = HorizonSearch(
             place, choices, self.left, self._arrived, fragments.per_metre,
             self.options.limits(), self.prepared.fields.world.bounds, self.options.weight, self.options.horizon,
-            self.busy, self._met, self.options.squeeze, self._usable, self._serves, self._aim,
+            self.busy, self.met, self.options.squeeze, self._usable, self._serves, self._aim, self._steer,
         )  # fmt: skip
         self.rest = {int(self.table.start_state[a]) for a in np.flatnonzero(self.table.idle & self.table.quiet)}
         followed = self.query.followed_by
@@ -273,8 +284,13 @@ class DeformRun:
         discs = placed_discs(node.pose, self.prepared.standing_discs())
         return not self.busy or self.request.traffic.comer(discs, node.time) is None
 
-    def _met(self, node: SearchNode) -> str | None:
-        return self.request.traffic.met_by(self._swept(node, _step(self, node))) if self.busy else None
+    def met(self, node: SearchNode) -> str | None:
+        """Return the name of whoever a fragment meets, or None."""
+        return self.request.traffic.met_by(self.swept(node)) if self.busy else None
+
+    def swept(self, node: SearchNode) -> Swept:
+        """Return what a fragment covers over time, arms as they are in the clip."""
+        return self._swept(node, _step(self, node))
 
     def _usable(self, choice: Choice, pose: Pose) -> bool:
         """Return whether a fragment that is made for special obstacles may begin at a pose: there is one ahead."""
@@ -288,6 +304,9 @@ class DeformRun:
     def _narrow_ahead(self, pose: Pose) -> bool:
         """Return whether a gap lies near on the way that is too narrow for a walk: it would be farther around it."""
         at = np.array([pose[:2]])
+        if self.tight_goal:  # no way with room leads there, and none is needed
+            here = complex(*pose[:2])
+            return any(gap.ahead_of(here) and abs(gap.middle - here) < _BACK for gap in self.gaps)
         left, around = float(self.left(at)[0]), float(self.around(at)[0])
         return around > left + _LONGER and bool(self._tight(at + _NEAR).max() > 0.0)
 
@@ -315,10 +334,74 @@ class DeformRun:
             x, y = (g + share * (e - g) for g, e in zip(query.goal, end[:2], strict=True))
             return x, y, heading
         if choice.flat:
-            return self._between(found)
+            return self._through(found) or self._between(found)
+        stop = self._before_gap(choice, found)
+        if stop is not None:
+            return stop
         if found.blocker is None or choice.special or choice.fragment.path is None:
             return None
         return self._along_route(found)
+
+    @cached_property
+    def gaps(self) -> tuple[NarrowGap, ...]:
+        """Gaps on the way that are too narrow for a walk, if it is farther around them."""
+        at = np.array([self.query.start[:2]])
+        if not self.tight_goal and not float(self.around(at)[0]) > float(self.left(at)[0]) + _LONGER:
+            return ()
+        return narrow_gaps(self.place, self.left, self.query.start)
+
+    def _next_gap(self, place: complex) -> NarrowGap | None:
+        """Return the first narrow gap of the way that lies ahead of a place."""
+        return next((gap for gap in self.gaps if gap.ahead_of(place) and abs(gap.stop - place) < _SEEN), None)
+
+    def _before_gap(self, choice: Choice, found: Squeezed) -> Pose | None:
+        """Return the pose on the axis of the next narrow gap to which a fragment is led that comes to rest near it."""
+        end, own = complex(*found.end[:2]), found.end[2]
+        gap = self._next_gap(end)
+        if gap is None or choice.special or choice.ends not in self.rest:
+            return None
+        stop = gap.before(end)
+        if abs(end - stop) > _STOPS_WITHIN + _DRAWN * choice.fragment.extent:
+            return None
+        off = math.remainder(cmath.phase(gap.along) - own, math.tau)
+        return stop.real, stop.imag, own + (off if abs(off) < _FACES_GAP else 0.0)
+
+    def _steer(self, choice: Choice, found: Squeezed) -> float:
+        """Return the angle by which a fragment is turned for the sake of the next narrow gap [rad]; 0 for none.
+
+        Who walks is led toward the place before it. Who turns on the spot turns toward that place, or sideways.
+        """
+        here, end = complex(*found.start[:2]), complex(*found.end[:2])
+        gap = self._next_gap(end)
+        if gap is None or choice.special or choice.flat or choice.fragment.work is None:
+            return 0.0
+        if choice.fragment.path is None:
+            if abs(float(choice.fragment.root[-1, 2])) < _TURNS:
+                return 0.0
+            way = cmath.phase(gap.along if abs(gap.stop - end) < _OFF_AXIS else gap.stop - end)
+            near = abs(end - gap.stop) < _BACK
+            ways = (way + 0.5 * math.pi, way - 0.5 * math.pi) if near else (way,)
+            return min((math.remainder(one - found.end[2], math.tau) for one in ways), key=abs)
+        far, away = abs(complex(choice.fragment.track[-1])), abs(gap.stop - here)
+        if choice.ends in self.rest or away < far:
+            return 0.0
+        off = math.remainder(
+            cmath.phase(gap.stop - here) - found.start[2] - float(np.angle(choice.fragment.track[-1])), math.tau
+        )
+        # a fragment that is turned evenly goes half as far aside as it turns
+        return off * away / (away - 0.5 * far) if abs(off) < _TURNED else 0.0
+
+    def _through(self, found: Squeezed) -> Pose | None:
+        """Return the pose on the axis of a gap that is nearest to the end of side steps, or None far from all."""
+        fragment, end = found.fragment, complex(*found.end[:2])
+        own = float(np.angle(fragment.track[-1] - fragment.track[0]))
+        for gap in self.gaps:
+            at = gap.on_axis(end)
+            if abs(at - end) < _OFF_AXIS and abs(at - gap.middle) < abs(gap.stop - gap.middle) + _OFF_AXIS:
+                heading = cmath.phase(gap.along) + float(fragment.root[-1, 2]) - own
+                if abs(math.remainder(heading - found.end[2], math.tau)) < _TURNED_TO_GAP:
+                    return at.real, at.imag, heading
+        return None
 
     def _between(self, found: Squeezed) -> Pose | None:
         """Return the pose in the middle of a gap near the end of a flat fragment, turned so that it goes straight on.
@@ -389,7 +472,7 @@ class DeformRun:
             if changed:
                 swept = self._swept(one, step)
                 made = replace(clip, name=f"{step.clip}~{name}-{k}")
-                own[made.name] = OwnStep(made, swept)
+                own[made.name] = OwnStep(made, swept, None if _squeezed(one).fragment.flat else step.clip)
                 step = PlanStep(step.behavior, made.name, step.pose, step.time, step.speed)
             steps.append(step)
         return Plan(tuple(steps), node.pose, node.time, node.cost, own)

@@ -29,6 +29,8 @@ _BINS = (0.12, float(np.radians(10.0)), 0.4)
 """Distance [m], turn [rad] and time [s] within which two nodes of the same state count as one."""
 _FLAT_BEND = 2.0
 """How much more the path of side steps may be bent: they are short and slow."""
+_STEER_STEP, _MOST_STEER = 2, 30
+"""Steps in which fragments are steered, and the farthest [degrees]."""
 _AHEAD, _TURNED = 0.4, 0.5
 """Distance at which the estimate is looked at ahead [m], and how much of the difference counts."""
 
@@ -119,12 +121,16 @@ class HorizonSearch:
     """Whether a special fragment passes what it is made for."""
     aim: Callable[[Choice, Squeezed], Pose | None] = lambda choice, found: None
     """Pose at which a fragment shall end instead, as a second try; None for none."""
+    steer: Callable[[Choice, Squeezed], float] = lambda choice, found: 0.0
+    """Angle by which a fragment is turned evenly, as a third try [rad]; 0 for none."""
     rests: frozenset[int] = frozenset()
     """States in which a character may stay, for live ones."""
     expanded: int = 0
     checks: int = 0
     blockers: Counter[str] = field(default_factory=Counter)
     nearest: SearchNode | None = None
+    steered: dict[tuple[int, int, int], Choice] = field(default_factory=dict)
+    """Choices that were steered, by action, state and angle [degrees]."""
 
     def begin(self, pose: Pose, state: int, time: float) -> None:
         """Begin at a pose."""
@@ -275,6 +281,19 @@ class HorizonSearch:
             if goal is not None and (pin := end_pin(choice.fragment, node.pose, goal)) is not None:
                 self._add(node, choice, self.situated(node, choice, pin))
                 yield True
+            degrees = round(math.degrees(self.steer(choice, found)) / _STEER_STEP) * _STEER_STEP
+            if 0 < abs(degrees) <= _MOST_STEER:
+                led = self._steered(choice, degrees)
+                self._add(node, led, self.situated(node, led))
+                yield True
+
+    def _steered(self, choice: Choice, degrees: int) -> Choice:
+        """Return a choice whose fragment is turned evenly by an angle."""
+        key = (choice.action, choice.begins, degrees)
+        if key not in self.steered:
+            fragment = choice.fragment.steered(math.radians(degrees))
+            self.steered[key] = replace(choice, fragment=fragment)
+        return self.steered[key]
 
     def situated(self, node: SearchNode, choice: Choice, *pins: Pin) -> Squeezed:
         """Return a fragment put behind a node."""

@@ -19,6 +19,7 @@ from gaitway.deform import _depth_kernels, _tuck_kernels
 from gaitway.deform._narrow_kernels import NarrowBody
 from gaitway.deform._tuck_kernels import CORE, LEFT, RIGHT, SHOULDERS
 from gaitway.deform.place import SqueezePlace
+from gaitway.deform.planting import half_gaussian
 from gaitway.motion.anatomy import leg_length, t_pose
 from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
@@ -136,8 +137,7 @@ def _ints(numbers: Sequence[Any]) -> IntArray:
 def _taps(fps: float) -> FloatArray:
     """Return one half of the Gaussian that spreads weights over time, from its middle on; (R,)."""
     sigma = _SPREAD_S * fps
-    half = np.exp(-0.5 * (np.arange(int(4.0 * sigma + 0.5) + 1) / sigma) ** 2)
-    return read_only(half / (2.0 * half.sum() - half[0]))
+    return half_gaussian(sigma, int(4.0 * sigma + 0.5))
 
 
 def body_depths(

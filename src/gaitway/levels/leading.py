@@ -83,7 +83,7 @@ def over_link(
     first, bend, approach, begun = found
     step = PlanStep(link.behavior, link.behavior, plan.end_pose, plan.end_time)
     steps = [*plan.steps[first:], step]
-    sources = [*(prepared.library.clips[s.clip] for s in steps[:-1]), approach]
+    sources = [*(_clip_of(prepared, plan, s) for s in steps[:-1]), approach]
     names = [f"{s.clip}~{name}-{first + k}" for k, s in enumerate(steps)]
     clips = bent_clips(sources, bend, names)
     clips[-1] = carried_by(link, _goes_on(clips[-1], link.played.clip, len(approach) - 1))
@@ -93,9 +93,10 @@ def over_link(
         frame += len(source) - 1
     frame = len(approach) - 1
     whole = prepared.part(("whole link", link.behavior), lambda: _whole(link.played.clip, begun))
-    works = [work for s in steps[:-1] if (work := footworks.of(s.behavior, s.clip)) is not None]
+    played = [*(replace(s, clip=_source(plan, s) or s.clip) for s in steps[:-1]), step]
+    works = [work for s in played[:-1] if (work := footworks.of(s.behavior, s.clip)) is not None]
     rest = planar.compose(bend.path[-1], planar.compose(planar.inverse(whole.path[frame]), whole.path[frame + 1 :]))
-    swept = _swept(prepared, traffic, steps, [*works, whole], np.concatenate([bend.path, rest]), link)
+    swept = _swept(prepared, traffic, played, [*works, whole], np.concatenate([bend.path, rest]), link)
     own = {clip.name: OwnStep(clip, part) for clip, part in zip(clips, swept, strict=True)}
     longer = Plan(
         (*plan.steps[:first], *made), link.exit, plan.end_time + clips[-1].duration,
@@ -138,7 +139,10 @@ def _least_bend(
     for first in range(len(plan.steps), max(len(plan.steps) - _MOST, 0) - 1, -1):
         if first < len(plan.steps):
             step = plan.steps[first]
-            own = None if step.clip in plan.own else footworks.of(step.behavior, step.clip)
+            source = _source(plan, step)
+            own = None if source is None else footworks.of(step.behavior, source)
+            if own is not None and source != step.clip:
+                own = footwork(plan.own[step.clip].clip)
             if own is None or own.rolled is not None or own.fps != work.fps:
                 break
             works.insert(0, own)
@@ -149,6 +153,15 @@ def _least_bend(
         if best is not None and best[1].strain <= _UNSEEN:
             break
     return (*best, approach, work) if best is not None and best[1].strain <= _HARDEST else None
+
+
+def _source(plan: Plan, step: PlanStep) -> str | None:
+    """Return the clip of the library that a step plays, bent or not; None if it must not be bent once more."""
+    return plan.own[step.clip].source if step.clip in plan.own else step.clip
+
+
+def _clip_of(prepared: PreparedLibrary, plan: Plan, step: PlanStep) -> Clip:
+    return plan.own[step.clip].clip if step.clip in plan.own else prepared.library.clips[step.clip]
 
 
 def _bend(work: Footwork, goal: FloatArray) -> Bend | None:

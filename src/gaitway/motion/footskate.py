@@ -25,11 +25,11 @@ from gaitway.motion.kinematics import forward_kinematics
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _FOLLOW_S = 0.15
 """Time constant with which the root follows the mean correction of both feet [s]."""
-_DAMPING_S = 0.03
+DAMPING_S = 0.03
 """Width of the filter over the changed angle of a free leg's knee [s]; wider is calmer and less exact."""
 _DROP_S = 0.20
 """Time over which the root is lowered and raised again [s]."""
-_DEEPEST = 0.12
+DEEPEST = 0.12
 """Greatest lowering of the root for the sake of a leg, unless the caller says otherwise [m]."""
 
 
@@ -85,7 +85,7 @@ def root_drop(
     clip: Clip,
     plans: Mapping[str, FootPlan],
     *,
-    deepest: float = _DEEPEST,
+    deepest: float = DEEPEST,
     straightest: float = 1.0,
     drop_s: float = _DROP_S,
 ) -> FloatArray:
@@ -128,9 +128,9 @@ def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: Fo
     reach = np.clip(length, abs(a - b) + 1e-4, (1.0 - 0.5 * SOFTNESS) * (a + b))
     bent = _bend(np.linalg.norm(ankle - hip, axis=-1), a, b)
     change = _bend(reach, a, b) - bent
-    smooth = scipy.ndimage.gaussian_filter1d(change, _DAMPING_S * fps, mode="nearest")
+    smooth = scipy.ndimage.gaussian_filter1d(change, DAMPING_S * fps, mode="nearest")
     rest = np.where(plan.planted, change - smooth, 0.0)[:, None]
-    change = smooth + bridge(rest, plan.planted, fps, 3.0 * _DAMPING_S)[:, 0]
+    change = smooth + bridge(rest, plan.planted, fps, 3.0 * DAMPING_S)[:, 0]
     angle = np.clip(bent + change, 0.0, np.pi)
     wanted = np.sqrt(a * a + b * b + 2.0 * a * b * np.cos(angle))
     out = hip + line * (wanted / np.maximum(length, 1e-9))[:, None]

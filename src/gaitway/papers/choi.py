@@ -1,4 +1,4 @@
-"""Deformable motion (Choi, Kim, Hyun and Lee 2011): figure 9, a lazy roadmap, the course and many cylinders.
+"""Deformable motion (Choi, Kim, Hyun and Lee 2011): figure 9, a lazy roadmap, the course, cylinders, boxes.
 
 Figure 9 grows random trees among larger and larger cylinders, once with deformable fragments and once with linear
 warping. Both trees have the same fragments: one cycle of a walk, steered evenly to either side. The deformable ones may
@@ -21,6 +21,7 @@ from gaitway.deform.random_tree import RandomTree
 from gaitway.deform.roadmap import LazyRoadmap, RoadEdge, road_fragments
 from gaitway.deform.search import Choice
 from gaitway.papers.charts import Chart, Series
+from gaitway.papers.choi_boxes import box_rows
 from gaitway.papers.choi_course import course_row, cylinder_rows
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.world.obstacle import Obstacle
@@ -44,14 +45,17 @@ ROADMAPS, ROAD_NODES, ROAD_CLIPS = 3, 300, ("walk_forward", "walk_short")
 """Number of roadmaps, most nodes of each, and the clips of their edges."""
 _PILLAR, _ROAD_GAP, _ROAD_ROWS = 0.25, 0.5, 3
 """Radius of the cylinders of a roadmap, gap between them [m], and number of their rows."""
+BOX_SEEDS = 20
+"""Rows of boxes whose heights change."""
 NOTES = (
     "figure 9: mean number of fragments that were tried, over all runs; a run that finds no way counts as "
     f"{MOST:,}, also if none of its nodes has a fragment left. Density: share of the field that cylinders cover",
     "lazy roadmap: nodes and edges when start and goal are joined, through three rows of cylinders, 50 cm apart. "
     "The paper's 72 nodes and 192 edges lead through every passage of another place, of less than 30 cm, by side steps",
     "course and many cylinders: whole scenes by limited-horizon search, with whole bodies, audited; 'in a row' "
-    "counts the clips of the plans. The paper's course has blocks besides, and its user steers",
-    "not run again: blocks whose heights change while a character comes",
+    "counts the clips of the plans. In the paper a user steers",
+    "boxes (figure 8): each row has other heights and times; a person jumps from one box to the next while all of them "
+    "rise and fall, and waits where the next one is not as high as the clip can be raised or lowered to",
 )
 
 
@@ -92,13 +96,19 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     if not options.quick:
         progress("course and cylinders", 0, 1)
         places = [course_row(), *cylinder_rows()]
+    boxes = box_rows(2 if options.quick else BOX_SEEDS)
     claims = figure_claims(pairs, judged=not options.quick)
     return PaperTable(
         TITLE,
-        (*figure, *roads, *places),
+        (*figure, *roads, *places, *boxes),
         (*NOTES, *(claim.note for claim in claims)),
         kept(claims),
-        (("figure 9: fragments tried", len(figure)), ("lazy roadmap", len(roads)), ("course", len(places))),
+        (
+            ("figure 9: fragments tried", len(figure)),
+            ("lazy roadmap", len(roads)),
+            ("course", len(places)),
+            ("moving boxes", len(boxes)),
+        ),
         tuple(figure),
         charts=(_chart(pairs),),
     )

@@ -1,4 +1,4 @@
-"""The course of Choi et al. 2011 (section 5): a gate, things to step over and to crawl under, pillars, and stairs.
+"""The course of Choi et al. 2011 (section 5): a gate, things to step over and crawl under, pillars, blocks and stairs.
 
 The paper's courses were modelled by hand and are not published. This one has the same kinds of obstacle, in a row, so
 that there is no way around any of them.
@@ -21,13 +21,13 @@ _SECONDS = 40.0
 """Longest search for one plan [s]."""
 
 
-def course(goal: float = 26.0, *, stairs: bool = True) -> Scene:
+def course(goal: float = 41.0, *, stairs: bool = True) -> Scene:
     """Return the course, and one person who goes along it.
 
     Args:
         goal: how far along it the goal lies [m]; the fence is at 7.5, the beam at 10.5, the low beam at 13.5, pillars
-            at 17, and the tower from 23 on.
-        stairs: whether there are stairs and a tower at the end.
+            at 17, a block to climb at 21.5, a block to jump onto at 29, and the tower from 38 on.
+        stairs: whether there are blocks, stairs and a tower at the end, so that the course has several floors.
     """
     half, pillar = 0.5 * (_WIDE - GATE), 0.25
     things: list[dict[str, Any]] = [
@@ -51,15 +51,17 @@ def course(goal: float = 26.0, *, stairs: bool = True) -> Scene:
     member: dict[str, Any] = {"name": "ada", "start": [1.5, middle, 0], "goal": [goal, middle]}
     if stairs:
         specials += [
-            {"platform": {"center": [26.0, middle], "size": [6.0, _WIDE], "height": 1.36}, "name": "tower"},
-            {"stairs": {"center": [21.84, middle], "width": 2.4, "steps": 8}, "name": "stairs"},
+            {"climb": {"center": [21.5, middle], "size": [3.0, _WIDE], "height": 0.9}, "name": "block"},
+            {"box": {"center": [29.0, middle], "size": [3.0, _WIDE], "height": 0.45}, "name": "low block"},
+            {"platform": {"center": [41.0, middle], "size": [6.0, _WIDE], "height": 1.36}, "name": "tower"},
+            {"stairs": {"center": [36.84, middle], "width": 2.4, "steps": 8}, "name": "stairs"},
         ]
         member["goal_floor"] = "tower"
     return scene_from_dict(
         {
             "gaitway": 1,
             "library": "person",
-            "bounds": [0, 0, 30, _WIDE],
+            "bounds": [0, 0, 45, _WIDE],
             "obstacles": things,
             "specials": specials,
             "characters": [member],
@@ -75,7 +77,7 @@ def course_row() -> dict[str, Any]:
     result = planned.crowd.results["ada"]
     steps = [step.behavior for step in result.plan.steps] if result.plan is not None else []
     return {
-        "place": "gate, fence, beam, crawl, pillars, stairs",
+        "place": "gate, fence, beam, crawl, pillars, blocks, stairs",
         "arrives": "yes" if not planned.failed else f"no: {planned.failed['ada'].reason}",
         "nodes": result.expanded,
         "fragments tried": result.checks,

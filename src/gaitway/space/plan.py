@@ -106,6 +106,8 @@ class OwnStep:
     clip: Clip
     swept: Swept
     """What the step covers."""
+    source: str | None = None
+    """Clip of the library that it was bent from, if it may be bent once more; else None."""
 
 
 @dataclass(frozen=True, init=False)

@@ -44,7 +44,7 @@ _STEP_S = 0.4
 """Time that counts as one step on wheels [s]."""
 _BENT = 0.2
 """Offset of the middle joint of a bent leg from the line between its ends, as a share of that line."""
-_STRAIGHTEST, _DROP_S = 0.97, 0.4
+STRAIGHTEST, DROP_S = 0.97, 0.4
 """Share of its length to which a planted leg is stretched before the root sinks, and the time constant of that [s]."""
 _ROUNDS = 8
 """Number of corrections, more than are needed for an exact path."""
@@ -137,7 +137,7 @@ def bent(clip: Clip, bend: Bend) -> Clip:
     roots[:, :2] = planar.transform_points(carry, roots[:, :2])
     local[:, 0] = rotations.multiply(rotations.from_yaw(carry[:, 2]), local[:, 0])
     moved = replace(clip, root_positions=roots, rotations=local)
-    led = _walk(moved, bend) if _on_two_legs(bend.work) else _ride(moved, bend)
+    led = _walk(moved, bend) if on_two_legs(bend.work) else _ride(moved, bend)
     roots, turns = np.array(led.root_positions), np.array(led.rotations)
     for end in (0, -1):
         roots[end], turns[end] = moved.root_positions[end], moved.rotations[end]
@@ -227,7 +227,8 @@ def _strange(here: FloatArray, there: FloatArray, before: FloatArray, after: Flo
     return float(np.maximum(away / usual, turned).max())
 
 
-def _on_two_legs(work: Footwork) -> bool:
+def on_two_legs(work: Footwork) -> bool:
+    """Return whether a motion is that of a body on two human legs."""
     return work.rolled is None and len(work.legs) == len(SIDES) and all(leg.human for leg in work.legs)
 
 
@@ -241,16 +242,27 @@ def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArra
     """
     frames, at, turned = len(carried), bend.work.ends[:, number], bend.path[:, 2] - bend.work.path[:, 2]
     shift, turn, planted = np.zeros((frames, 3)), np.zeros(frames), np.zeros(frames, dtype=bool)
-    own = [(stance, move) for stance, move in zip(bend.stances, bend.moves, strict=True) if stance.leg == number]
-    for k, (stance, move) in enumerate(own):
-        before = own[k - 1][0].stop if k > 0 else 0
-        after = own[k + 1][0].start if k + 1 < len(own) else frames
-        weight = _weight(stance, before, after, round(_SWING_S * bend.work.fps))
+    for k, before, after, weight in stance_weights(bend, number):
+        stance, move = bend.stances[k], bend.moves[k]
         rows = slice(before, after)
         shift[rows, :2] += weight[:, None] * (planar.transform_points(move, at[rows]) - carried[rows, :2])
         turn[rows] += weight * (move[2] - turned[rows])
         planted[stance.start : stance.stop] = True
     return shift, turn, planted
+
+
+def stance_weights(bend: Bend, leg: int) -> list[tuple[int, int, int, FloatArray]]:
+    """Return number, first frame, end frame and weight in each frame (end - first,) of the stances of a leg.
+
+    A stance counts from the end of the one before it until the next begins.
+    """
+    own = [k for k, stance in enumerate(bend.stances) if stance.leg == leg]
+    out, longest = [], round(_SWING_S * bend.work.fps)
+    for place, k in enumerate(own):
+        before = bend.stances[own[place - 1]].stop if place > 0 else 0
+        after = bend.stances[own[place + 1]].start if place + 1 < len(own) else len(bend.work)
+        out.append((k, before, after, _weight(bend.stances[k], before, after, longest)))
+    return out
 
 
 def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatArray:
@@ -278,9 +290,9 @@ def _walk(moved: Clip, bend: Bend) -> Clip:
         toes = None if toe is None else rotations.multiply(turned, turns[:, toe])
         foot = rotations.multiply(turned, turns[:, ankle])
         plans[side] = FootPlan(positions[:, ankle] + shift, foot, toes, planted)
-    drop = root_drop(moved, plans, straightest=_STRAIGHTEST, drop_s=_DROP_S)
+    drop = root_drop(moved, plans, straightest=STRAIGHTEST, drop_s=DROP_S)
     frames = np.arange(len(moved))
-    ends = ease(np.minimum(frames, frames[::-1]) / (0.5 * _DROP_S * moved.fps))
+    ends = ease(np.minimum(frames, frames[::-1]) / (0.5 * DROP_S * moved.fps))
     return with_legs(lowered(moved, ends * drop), plans)
 
 
