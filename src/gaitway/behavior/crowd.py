@@ -33,7 +33,7 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Expanded nodes, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which a random factor makes a distance longer or shorter when characters are put in order."""
-_SPARED = math.radians(45.0)
+_SPARED = math.radians(60.0)
 """Turning that one halt less is worth [rad]."""
 _LATER = 5.0
 """How much later who halts less often may arrive [s]."""

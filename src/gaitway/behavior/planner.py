@@ -28,7 +28,7 @@ TRIES = {
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
     Effort.BRIEF: ((1.2, 1_500), (3.0, 1_500)),
-    Effort.PATIENT: ((1.2, 1_500), (3.0, 3_000)),
+    Effort.PATIENT: ((1.2, 1_500), (3.0, 10_000)),
 }
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is found
 within some milliseconds, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with
