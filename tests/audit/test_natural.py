@@ -199,16 +199,6 @@ def test_faults_of_a_gait_are_measured(change: dict[str, float], name: str, valu
     assert figures[name] == pytest.approx(value, rel=rel, abs=0.01)
 
 
-def test_who_slows_down_is_not_uneven() -> None:
-    """Somebody walks on at two thirds of the speed, after slowing down within a second, with longer cycles."""
-    clip, positions, world = made_gait()
-    later = np.interp(FRAMES, [0.0, 5.0, 6.0, 12.0], [0.0, 5.0, 5.85, 10.0])  # time of the made gait that is shown
-    slowed = np.stack([np.interp(later, FRAMES, column) for column in positions.reshape(len(FRAMES), -1).T], axis=1)
-    slowed = slowed.reshape(positions.shape)
-    figures = gait_figures(clip, way_of(slowed[:, 0]), slowed, world)
-    assert figures["step_time_change"] < 0.03
-
-
 def test_who_walks_sideways_or_crouched_has_no_gait_of_a_walk() -> None:
     clip, positions, world = made_gait()
     turned = np.array(clip.rotations)

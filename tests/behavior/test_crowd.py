@@ -315,25 +315,6 @@ def test_who_halts_for_no_time_is_planned_again(libraries: Mapping[LibraryRef, L
     assert "step_left" not in crowd.plans["a"].behaviors and crowd.plans["a"].steps[0].pose[:2] == (-5.0, 0.0)
 
 
-def test_who_stands_in_front_is_planned_first(libraries: Mapping[LibraryRef, Library]) -> None:
-    """Three in a file go the same way, the last the farthest; the middle one ends where the last one passes."""
-    file = scene([
-        {"name": "last", "start": [-5, 0, 0], "goal": [6, 0]},
-        {"name": "middle", "start": [-3.5, 0, 0], "goal": [5, 0]},
-        {"name": "first", "start": [-2, 0, 0], "goal": [4, 0]},
-        {"name": "beside", "start": [-7, 4, 0], "goal": [7, 4]},
-    ])  # fmt: skip
-    crowd = plan_crowd(file, libraries, seed=1)
-    # goals and starts contradict each other for those in the file; nobody is in the way of the one beside them
-    assert crowd.failed == () and crowd.order[0] == "beside"
-    apart = scene([
-        {"name": "last", "start": [-5, 0, 0], "goal": [6, 3]},
-        {"name": "middle", "start": [-3.5, 0, 0], "goal": [6, 0]},
-        {"name": "first", "start": [-2, 0, 0], "goal": [6, -3]},
-    ])  # fmt: skip
-    assert plan_crowd(apart, libraries, seed=1).order == ("first", "middle", "last")
-
-
 def test_who_waits_comes_before_who_steps_aside(libraries: Mapping[LibraryRef, Library]) -> None:
     """Somebody stands in a passage and leaves after a moment: who comes behind waits, and does not step about."""
     place = scene([{"name": "a", "start": [-5, 0, 0], "goal": [5, 0]}])

@@ -42,7 +42,7 @@ def test_a_subject_crosses_a_square(subject: str) -> None:
     assert planning_problems(imported(subject).library) == []
     natural = planned_well(imported(subject), "market_square")
     # a state for either foot is no gait of its own: who thinks so jogs and stops to spare steps, 5.6 times each
-    assert natural["jogging"].value < 0.02 and natural["short_stops"].value < 0.5
+    assert natural["jogging"].value < 0.1 and natural["short_stops"].value < 0.5
 
 
 def test_a_runner_jumps_and_ducks_along_the_course() -> None:

@@ -6,14 +6,12 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
 from gaitway.behavior.member_planner import MemberPlanner, MemberPlans, brief_halts, turning
 from gaitway.behavior.starts import CrowdMember, absentees, is_hemmed, own_speed, start_delay, start_delays, step_aside
-from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
@@ -37,8 +35,6 @@ _SPARED = math.radians(60.0)
 """Turning that one halt less is worth [rad]."""
 _LATER = 5.0
 """How much later who halts less often may arrive [s]."""
-_NARROW, _LEAVES = 0.8, 5.0
-"""Distance from a straight way within which somebody is in the way [m], and how far ahead they will have left [m]."""
 _STUCK = 30
 """Expanded nodes up to which a failed search counts as stuck at its start."""
 _ASIDE = 0.5
@@ -248,10 +244,7 @@ class _CrowdPlanner:
         return not result.found and name not in self.hopeless and name not in self.absent
 
     def _first_order(self, rng: np.random.Generator) -> list[CrowdMember]:
-        """Return the members by distance, the longest first; a random factor makes seeds differ.
-
-        Who stands in another's way at the start goes before that one, and who comes to rest in another's way after it.
-        """
+        """Return the members by distance, the longest first; a random factor makes seeds differ."""
         spread = rng.uniform(1.0 - _SPREAD, 1.0 + _SPREAD, len(self.members))
 
         def way(member: CrowdMember) -> float:
@@ -259,12 +252,7 @@ class _CrowdPlanner:
             return float(np.hypot(goal[0] - x, goal[1] - y) * spread[member.number])
 
         present = [m for m in self.members if m.name not in self.absent]
-        order = sorted(present, key=lambda m: (*self._precedence(m), m.character.start_time, -way(m), m.number))
-        return [
-            member
-            for _, peers in groupby(order, key=lambda m: (*self._precedence(m), m.character.start_time))
-            for member in _in_front_first(list(peers))
-        ]
+        return sorted(present, key=lambda m: (*self._precedence(m), m.character.start_time, -way(m), m.number))
 
     def _precedence(self, member: CrowdMember) -> tuple[int, int]:
         """Return the sort key of who goes before whom: by own priority, then by that of the areas on the way."""
@@ -434,34 +422,3 @@ def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
 def _others(result: SearchResult, names: set[str], query: Query) -> bool:
     """Return whether a search failed because of other characters: they blocked it, or it arrived and could not stay."""
     return not names.isdisjoint(result.blockers) or result.remaining <= query.tolerance
-
-
-def _in_front_first(members: Sequence[CrowdMember]) -> list[CrowdMember]:
-    """Return members in their order, but for those who stand in the way of others, who come before them.
-
-    Where each of several is in the way of another, the first of them comes first.
-    """
-    starts = np.array([m.character.start[:2] for m in members])
-    goals = np.array([m.character.goal[:2] for m in members])
-    along = goals - starts
-    lengths = np.maximum(np.hypot(*along.T), 1e-9)[:, None]
-    ahead = along / lengths
-    before = _on_the_way(starts, starts, ahead, np.minimum(lengths, _LEAVES))  # [j, k]: k stands in the way of j
-    before |= _on_the_way(goals, starts, ahead, lengths - _NARROW).T  # k passes where j comes to rest
-    np.fill_diagonal(before, False)
-    waits, order = before.sum(axis=1).astype(float), []
-    for _ in members:
-        free = int(np.argmax(waits == 0.0)) if (waits == 0.0).any() else int(np.argmax(np.isfinite(waits)))
-        order.append(members[free])
-        waits -= before[:, free]
-        waits[free] = np.inf
-    return order
-
-
-def _on_the_way(places: FloatArray, starts: FloatArray, ahead: FloatArray, lengths: FloatArray) -> BoolArray:
-    """Return whether the straight way of each goes past each place; (N, N)."""
-    away = places[None] - starts[:, None]
-    along = (away * ahead[:, None]).sum(axis=-1)
-    aside = np.abs(away[..., 0] * ahead[:, None, 1] - away[..., 1] * ahead[:, None, 0])
-    passes: BoolArray = (along > 0.5 * _NARROW) & (along < lengths) & (aside < _NARROW)
-    return passes

@@ -33,11 +33,6 @@ _STEPPING_OVER = 0.5
 """Time before and after such a step in which cycles are not those of a walk either [s]."""
 _WALK_STRETCH, _JOG_STRETCH = 1.6, 0.8
 """Least lengths of a stretch: somewhat more than a cycle [s]."""
-_STEADY = 0.25
-"""Greatest change of speed of a steady stretch [m/s2]: who slows down behind another takes longer steps in time, and is
-not uneven for that."""
-_INTERVALS = 8
-"""Least number of cycles of either foot that tell how even they are."""
 _SETTLE = 0.15
 """Time at both ends of a stretch that is left out, where starts, stops and turns show [s]."""
 
@@ -86,7 +81,7 @@ def stretches(clip: Clip, positions: FloatArray, way: Way, *, jog: bool = False)
     """
     fast = way.speed > JOGGING
     steady = (fast if jog else ~fast & (way.speed > _WALKING)) & (np.abs(turn_rate(way)) < STRAIGHT)
-    steady &= (np.abs(np.gradient(way.speed)) * RATE < _STEADY) & _upright(clip, positions, way)
+    steady &= _upright(clip, positions, way)
     if not jog:
         steady &= ~_steps_over(clip, positions)
     signal, margin, found = step_signal(clip, positions), round(_SETTLE * RATE), []
@@ -138,7 +133,7 @@ def gait_figures(clip: Clip, way: Way, positions: FloatArray, world: FloatArray)
     parts = [_walk_figures(clip, c, positions, world) for c in walks]
     figures = {name: _mean([p[name] for p in parts if name in p]) for name in sorted({n for p in parts for n in p})}
     intervals = np.concatenate([*(_intervals(c) for c in walks), np.empty(0)])
-    if len(intervals) >= _INTERVALS:
+    if len(intervals) >= 5:
         figures["step_time_change"] = float(intervals.std() / intervals.mean())
     jogs = [_pelvis_yaw(clip, c, positions) for c in stretches(clip, positions, way, jog=True)]
     if jogs:
