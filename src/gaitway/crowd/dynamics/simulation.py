@@ -35,6 +35,9 @@ _HELD, _AROUND, _OTHER_SIDE, _AMONG = 0.5, 1.25, 2.0, 4.0
 and time without progress after which they go around several who stand [s]."""
 _COVERED = 0.35
 """Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
+_AROUND_GOAL, _MORE_AROUND = 1.2, 0.5
+"""Distance from a goal that is held within which people gather around it, and more by the root of how many they are
+[m]."""
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
 
@@ -641,10 +644,12 @@ class CrowdSimulation:
         late = np.flatnonzero(self._present & (self._modes == WALK) & (self._slow >= self.options.patience))
         goals = 0.5 * (self._goals[:, :2] + self._goals[:, 2:])
         around = np.flatnonzero(self._gathered)
-        for row in late.tolist():
+        farthest = _AROUND_GOAL + _MORE_AROUND * np.sqrt(len(standing) + len(around))
+        away = np.hypot(*(self._positions[late] - goals[late]).T)
+        for row in late[away < farthest].tolist():
             same = standing[np.hypot(*(self._positions[standing] - goals[row]).T) < _COVERED]
             crowd = around[np.hypot(*(goals[around] - goals[row]).T) < 0.6]
-            near = 1.2 + 0.5 * np.sqrt(len(same) + len(crowd))
+            near = _AROUND_GOAL + _MORE_AROUND * np.sqrt(len(same) + len(crowd))
             if len(same) and np.hypot(*(self._positions[row] - goals[row])) < near:
                 self._modes[row], self._gathered[row] = STAND, True
                 self._holds[row] = self._positions[row]

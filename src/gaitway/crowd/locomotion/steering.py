@@ -144,11 +144,6 @@ def closeness(paths: SteeredPaths, near: float = _NEAR, far: float = _FAR) -> Fl
     return _every_few_frames(paths, measured)
 
 
-def narrowness(paths: SteeredPaths, walls: Walls) -> FloatArray:
-    """Return how near walls, and people right before one, are in every row, 0 (far) to 1 (they touch); (R,)."""
-    return _every_few_frames(paths, lambda rows: narrow_places(paths.path[rows, :2], paths.path[rows, 2], walls))
-
-
 def narrow_places(places: FloatArray, headings: FloatArray, walls: Walls) -> FloatArray:
     """Return how near walls, and people right before one, are at one moment, 0 (far) to 1 (they touch); (N,).
 

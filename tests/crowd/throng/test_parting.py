@@ -11,10 +11,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion import locomotion_space
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, SWUNG, TO_X
-from gaitway.live.mixing import _parting_kernels as kernels
-from gaitway.live.mixing.bodies import ThrongBodies
-from gaitway.live.mixing.holding import BAR, allowed_depths, paces_on, waited_on
-from gaitway.live.mixing.parting import (
+from gaitway.crowd.throng import _parting_kernels as kernels
+from gaitway.crowd.throng.bodies import ThrongBodies
+from gaitway.crowd.throng.parting import (
     MARGIN,
     BodyCapsules,
     BodyShapes,
@@ -25,6 +24,7 @@ from gaitway.live.mixing.parting import (
     print_pushes,
     waiting,
 )
+from gaitway.crowd.throng.patience import BAR, allowed_depths, paces_on, waited_on
 from gaitway.motion.body import capsule_body
 from live_crowds import walker
 
