@@ -25,6 +25,7 @@ from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_g
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.stuck import StuckPerson, blocking_chain, stuck_person
+from gaitway.crowd.dynamics.movers import MoverWatch
 from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
@@ -145,6 +146,7 @@ class CrowdSimulation:
         self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
         self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
+        self._movers = MoverWatch(place, body.reach) if isinstance(place, World) and place.movers else None
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
         if len(here):
@@ -402,6 +404,10 @@ class CrowdSimulation:
             self._go_around(held, wishes)
             if self.options.yield_after > 0.0:
                 self._step_back(held, wishes, dt)
+            if self._movers is not None:
+                self._movers.change_wishes(
+                    active[~self._led[active]], self._positions, wishes, self.time, self._hash
+                )
             self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1
@@ -578,8 +584,7 @@ class CrowdSimulation:
         if self._world is None or not self._world.movers:
             return self._hash
         moving = edges_of(mover_outlines(self._world, self.time))
-        reach = self.options.body.reach + _avoidance_kernels.WALL_SIGHT
-        return WallHash.of(np.concatenate([self._edges, moving]), self.walls.bounds, reach)
+        return self._hash.joined(moving, self.options.body.reach + _avoidance_kernels.WALL_SIGHT)
 
     def _sorted(self, active: IntArray) -> IntArray:
         order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)

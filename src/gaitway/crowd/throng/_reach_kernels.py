@@ -13,7 +13,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.jit import kernel
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, FROM_YAW, SWUNG, TO_X, _smooth, _wrapped
 
-STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.7
+STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.8
 """Greatest distance of a root from a foot that stands ahead or behind: of who stands [m], more for each metre a second
 [s], and the most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s. Where people hardly move, legs
 that reach farther out get in between those of others, and nobody gets free again; with 0.8 m in all, hips are bent back
@@ -86,6 +86,17 @@ def hold_roots(path: FloatArray, velocity: FloatArray, feet: FloatArray, places:
                 wx, wy, share = x + out * np.sin(heading), y - out * np.cos(heading), farthest / now
                 places[n, 0] = wx + share * (places[n, 0] - wx)
                 places[n, 1] = wy + share * (places[n, 1] - wy)
+
+
+@kernel
+def find_stretches(path: FloatArray, velocity: FloatArray, feet: FloatArray, stretches: FloatArray) -> None:
+    """Find how far the farther foot of each is out, as a share of the most; `stretches` (N,) is written to."""
+    for n in range(len(stretches)):
+        heading, stride, stretches[n] = path[n, 2], _stride(velocity, n), 0.0
+        for k in range(2):
+            x, y = _foot_now(feet, n, k)
+            most = stride if feet[n, FOOT + k * FOOT_WIDTH + SWUNG] < 0.0 else stride + SWING
+            stretches[n] = max(stretches[n], _stretch(x - path[n, 0], y - path[n, 1], heading, most, k))
 
 
 @kernel

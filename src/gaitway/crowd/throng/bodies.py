@@ -37,6 +37,8 @@ _ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "
 _LARGEST = 1e7
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
+_STRETCHED, _HURRY = 0.75, 0.6
+"""Share of the farthest that a foot may be from which on feet hurry, and how much faster they go on at the farthest."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
 """Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
@@ -164,6 +166,12 @@ class ThrongBodies:
         state, at = self._state, np.array(places, dtype=np.float64)
         _reach_kernels.hold_roots(state.path, state.velocity, state.feet, at)
         return np.asarray(at - places)
+
+    def hurried(self) -> FloatArray:
+        """Return by which factor feet go on faster than time, since one is almost left behind; (N,)."""
+        stretches = np.zeros(len(self))
+        _reach_kernels.find_stretches(self._state.path, self._state.velocity, self._state.feet, stretches)
+        return np.asarray(1.0 + _HURRY * np.clip((stretches - _STRETCHED) / (1.0 - _STRETCHED), 0.0, 1.0))
 
     def set_down(self, rows: IntArray, dt: float) -> None:
         """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""

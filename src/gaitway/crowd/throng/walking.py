@@ -88,7 +88,7 @@ def follow_dynamics(
     back = bodies.held_by_feet(roots)
     path[:, :2] += back
     simulation.nudge(rows, back)
-    bodies.follow(roots + back, path[:, 4], dt, lowered, paces, threads)
+    bodies.follow(roots + back, path[:, 4], dt, lowered, paces * bodies.hurried(), threads)
     return np.asarray(path[:, 4] + np.clip(planar.wrap_angle(headings - path[:, 4]), -_TWIST, _TWIST))
 
 
