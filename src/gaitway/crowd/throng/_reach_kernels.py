@@ -13,7 +13,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.jit import kernel
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, FROM_YAW, SWUNG, TO_X, _smooth, _wrapped
 
-STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.8
+STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.7
 """Greatest distance of a root from a foot that stands ahead or behind: of who stands [m], more for each metre a second
 [s], and the most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s. Where people hardly move, legs
 that reach farther out get in between those of others, and nobody gets free again; with 0.8 m in all, hips are bent back
