@@ -90,13 +90,16 @@ def hold_roots(path: FloatArray, velocity: FloatArray, feet: FloatArray, places:
 
 @kernel
 def find_stretches(path: FloatArray, velocity: FloatArray, feet: FloatArray, stretches: FloatArray) -> None:
-    """Find how far the farther foot of each is out, as a share of the most; `stretches` (N,) is written to."""
+    """Find how far the farther foot of each is out, as a share of the most; `stretches` (N,) is written to.
+
+    The most is that of a foot that stands, also in the midst of a swing, so that no stretch changes suddenly.
+    """
     for n in range(len(stretches)):
-        heading, stride, stretches[n] = path[n, 2], _stride(velocity, n), 0.0
+        stretches[n] = 0.0
         for k in range(2):
             x, y = _foot_now(feet, n, k)
-            most = stride if feet[n, FOOT + k * FOOT_WIDTH + SWUNG] < 0.0 else stride + SWING
-            stretches[n] = max(stretches[n], _stretch(x - path[n, 0], y - path[n, 1], heading, most, k))
+            away = _stretch(x - path[n, 0], y - path[n, 1], path[n, 2], _stride(velocity, n), k)
+            stretches[n] = max(stretches[n], away)
 
 
 @kernel

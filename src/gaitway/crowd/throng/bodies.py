@@ -37,7 +37,7 @@ _ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "
 _LARGEST = 1e7
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
-_STRETCHED, _HURRY = 0.7, 0.8
+_STRETCHED, _HURRY = 0.6, 0.6
 """Share of the farthest that a foot may be from which on feet hurry, and how much faster they go on at the farthest."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
 """Times over which bodies smooth the places and the headings that the dynamics have [s]."""
