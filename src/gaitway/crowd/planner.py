@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from gaitway.behavior.starts import start_delay, start_delays
-from gaitway.core.arrays import BoolArray, FloatArray, SingleArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.progress import Progress
 from gaitway.crowd.dynamics.inputs import walls_of_goals
 from gaitway.crowd.dynamics.simulation import CrowdSimulation
@@ -25,6 +25,7 @@ from gaitway.crowd.locomotion.posing import BodyPoses
 from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
 from gaitway.crowd.locomotion.walking import body_clip
 from gaitway.crowd.plan_options import ThrongOptions
+from gaitway.crowd.throng.flaws import FlawFinder
 from gaitway.crowd.throng.locks import LockBreaker
 from gaitway.crowd.throng.parting import Poses
 from gaitway.crowd.throng.simulation import ThrongSimulation, throng_options
@@ -55,6 +56,8 @@ _AFTER = 2.0
 """Time that is shown after the last arrival [s]."""
 _HOPELESS = 30.0
 """Time without progress of all who still walk after which the simulation ends [s]."""
+_LOOK_EVERY = 0.5
+"""Time between two looks for flaws of motion [s]."""
 _LEAST_RATE = 30.0
 """Bodies are looked at no less often than this [Hz], also where fewer frames are shown."""
 
@@ -177,7 +180,8 @@ class _ThrongRun:
         ]
         self._throng = WalkingThrong(self.simulation, list(spaces.values()))
         self._others = [] if among is None else [_Other(name, among, k, fps) for k, name in enumerate(among.names)]
-        self._seed, self._fps = seed, fps
+        self._seed, self._fps, self._look_every = seed, fps, max(round(_LOOK_EVERY * fps), 2)
+        self._finders = [FlawFinder(space.rig.skeleton, fps) for space in spaces.values()]
         self._until = max((person.character.start_time for person in self.people), default=0.0) + options.duration
         self._shown: list[list[tuple[FloatArray, SingleArray, BoolArray]]] = []
         _find_lost(self.people, self.simulation)
@@ -222,12 +226,24 @@ class _ThrongRun:
                 self._throng.step(1.0 / (fps * parts), others, facing)
             frame += 1
             back = locks.watch()
+            if back is None and frame % self._look_every == 0 and len(flawed := self._flawed()):
+                back = locks.mend(flawed)
             if back is not None:
                 frame = round(back * fps)
                 del self._shown[frame:]
                 for person in people:
                     person.arrival = None if person.arrival is None or person.arrival > back else person.arrival
                 last_arrival = max((person.arrival for person in people if person.arrival is not None), default=0.0)
+
+    def _flawed(self) -> IntArray:
+        """Return the ids of those whose motion had a flaw since the look before the last one; (M,)."""
+        frames, out = self._shown[-2 * self._look_every :], list[IntArray]()
+        for group, finder in enumerate(self._finders):
+            count = len(frames[0][group][0])
+            roots, turns = (np.array([shown[group][k][:count] for shown in frames], np.float64) for k in range(2))
+            slots = self._throng.bodies[group].slots[:count]
+            out.append(slots[finder.flawed(roots, turns, self._throng.waited[slots] > 0.0)])
+        return np.concatenate(out)
 
     def clip(self, person: _Person) -> Clip:
         """Return the motion of somebody."""
