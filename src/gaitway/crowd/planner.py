@@ -242,7 +242,7 @@ class _ThrongRun:
             count = len(frames[0][group][0])
             roots, turns = (np.array([shown[group][k][:count] for shown in frames], np.float64) for k in range(2))
             slots = self._throng.bodies[group].slots[:count]
-            out.append(slots[finder.flawed(roots, turns, self._throng.waited[slots] > 0.0)])
+            out.append(slots[finder.flawed(roots, turns, self._look_every, self._throng.waited[slots] > 0.0)])
         return np.concatenate(out)
 
     def clip(self, person: _Person) -> Clip:

@@ -32,27 +32,28 @@ class FlawFinder:
         self._skeleton, self._fps = skeleton, fps
         self._limits: JointLimits = joint_limits(skeleton)
 
-    def flawed(self, roots: FloatArray, turns: FloatArray, held: BoolArray) -> BoolArray:
+    def flawed(self, roots: FloatArray, turns: FloatArray, fresh: int, held: BoolArray) -> BoolArray:
         """Return whose motion has a flaw (N,).
 
         Args:
             roots: root positions in successive frames [m]; (F, N, 3).
             turns: local rotations; (F, N, J, 4).
+            fresh: number of frames at the end that were not looked at before; in all of them feet are looked at.
             held: who was held back by others, whose feet may be dragged; (N,).
         """
-        frames, count = roots.shape[:2]
+        frames, count = min(len(roots), fresh + 2), roots.shape[1]
         if frames < 3 or not count:
             return np.zeros(count, np.bool_)
         # one clip of all, person after person; where one person ends and the next begins nothing is looked at
         clip = Clip(
             skeleton=self._skeleton,
             fps=self._fps,
-            root_positions=np.ascontiguousarray(roots.swapaxes(0, 1).reshape(-1, 3)),
-            rotations=np.ascontiguousarray(turns.swapaxes(0, 1).reshape(frames * count, -1, 4)),
+            root_positions=np.ascontiguousarray(roots[-frames:].swapaxes(0, 1).reshape(-1, 3)),
+            rotations=np.ascontiguousarray(turns[-frames:].swapaxes(0, 1).reshape(frames * count, -1, 4)),
         )
         strained = (violations(clip, self._limits) > _BEYOND).any(axis=1).reshape(count, frames).any(axis=1)
         changes = np.zeros((frames * count, len(self._skeleton)))
-        changes[1:-1] = joint_velocity_changes(clip)
+        changes[1:-1] = joint_velocity_changes(clip, in_joint_frame=True)
         sudden = (changes.reshape(count, frames, -1)[:, 1:-1] > _SUDDEN).any(axis=(1, 2))
         out = np.asarray(strained | sudden)
         for row in np.flatnonzero(held & ~out).tolist():
