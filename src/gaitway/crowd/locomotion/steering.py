@@ -162,8 +162,8 @@ def narrow_places(places: FloatArray, headings: FloatArray, walls: Walls) -> Flo
             ahead = (to * ways[one]).sum(axis=1) > _RIGHT_BEFORE * apart
             share = np.clip((_NOT_BEFORE - apart) / (_NOT_BEFORE - _BEFORE), 0.0, 1.0)
             np.maximum.at(out, one[ahead], share[ahead])
-    for points, (nearest, farthest) in ((places + _AHEAD * ways, _WALL_AHEAD), (places, _WALL)):
-        gaps = walls.depths(points)
+    both = walls.depths(np.concatenate([places + _AHEAD * ways, places])).reshape(2, -1)
+    for gaps, (nearest, farthest) in zip(both, (_WALL_AHEAD, _WALL), strict=True):
         out = np.maximum(out, np.clip((farthest - gaps) / (farthest - nearest), 0.0, 1.0))
     return out
 

@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
-from gaitway.motion.limits import JointLimits, joint_limits, violations
+from gaitway.motion.limits import joint_limits, violations
 from gaitway.motion.quality import greatest_slide, joint_velocity_changes
 from gaitway.motion.skeleton import Skeleton
 
@@ -22,6 +22,8 @@ _SUDDEN = np.radians(55.0 * 30.0)
 _DRAGGED = 0.045
 """How far a foot that is low and slow may be dragged over the ground [m]."""
 _FEET = ("heel", "ball", "toe")
+_LEGS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle", "toes"))
+"""Joints that are looked at: what others and walls do to somebody, legs have to bear."""
 
 
 class FlawFinder:
@@ -30,7 +32,9 @@ class FlawFinder:
     def __init__(self, skeleton: Skeleton, fps: float) -> None:
         """Look at bodies of a skeleton, at a rate [Hz]."""
         self._skeleton, self._fps = skeleton, fps
-        self._limits: JointLimits = joint_limits(skeleton)
+        whole = joint_limits(skeleton)
+        legs = [skeleton.roles[role] for role in _LEGS if role in skeleton.roles]
+        self._limits = whole.only([joint for joint in legs if joint in whole.joints])
 
     def flawed(self, roots: FloatArray, turns: FloatArray, fresh: int, held: BoolArray) -> BoolArray:
         """Return whose motion has a flaw (N,).
