@@ -65,7 +65,9 @@ class MoverWatch:
         self._world, self._room = world, reach + _ROOM
         self._seen: dict[int, list[FloatArray]] = {}
 
-    def change_wishes(self, rows: IntArray, places: FloatArray, wishes: FloatArray, time: float, walls: WallHash) -> None:
+    def change_wishes(
+        self, rows: IntArray, places: FloatArray, wishes: FloatArray, time: float, walls: WallHash
+    ) -> None:
         """Change the wished velocities of those whom something that moves would run into.
 
         Args:

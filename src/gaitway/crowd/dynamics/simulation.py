@@ -22,10 +22,10 @@ from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepR
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
+from gaitway.crowd.dynamics.movers import MoverWatch
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.stuck import StuckPerson, blocking_chain, stuck_person
-from gaitway.crowd.dynamics.movers import MoverWatch
 from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
@@ -405,9 +405,7 @@ class CrowdSimulation:
             if self.options.yield_after > 0.0:
                 self._step_back(held, wishes, dt)
             if self._movers is not None:
-                self._movers.change_wishes(
-                    active[~self._led[active]], self._positions, wishes, self.time, self._hash
-                )
+                self._movers.change_wishes(active[~self._led[active]], self._positions, wishes, self.time, self._hash)
             self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1

@@ -22,7 +22,7 @@ _SUDDEN = np.radians(55.0 * 30.0)
 _DRAGGED = 0.045
 """How far a foot that is low and slow may be dragged over the ground [m]."""
 _FEET = ("heel", "ball", "toe")
-_LEGS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle", "toes"))
+_LEGS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle", "toe"))
 """Joints that are looked at: what others and walls do to somebody, legs have to bear."""
 
 
