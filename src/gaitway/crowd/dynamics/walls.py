@@ -132,7 +132,7 @@ class WallHash:
 
     def joined(self, edges: FloatArray, reach: float) -> WallHash:
         """Return these edges and more of them (S, 6), sorted into all cells that they come within a reach of [m]."""
-        x0, y0, cell, shape = *self.place[:2].tolist(), 1.0 / float(self.place[2]), self.shape
+        x0, y0, cell, shape = float(self.place[0]), float(self.place[1]), 1.0 / float(self.place[2]), self.shape
         cells = [np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))]
         which = [self.entries]
         for number, (x, y, ux, uy, half, radius) in enumerate(edges.tolist(), start=len(self.edges)):

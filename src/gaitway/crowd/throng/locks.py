@@ -1,8 +1,8 @@
 """Locks of a throng that is planned: time goes back, some of those who are locked come later, and others pass first.
 
 Legs that are in between one another, or around the corner of a wall, find no way out but through one another. A live
-throng has to allow that a little. A plan can go back to before it happened. The same serves where motion has a flaw, see
-`gaitway.crowd.throng.flaws`.
+throng has to allow that a little. A plan can go back to before it happened. The same serves where motion has a flaw,
+see `gaitway.crowd.throng.flaws`.
 """
 
 from __future__ import annotations
