@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.cast import person
+from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.crowd.locomotion.space import locomotion_space
 from gaitway.crowd.throng.bodies import ThrongBodies
@@ -12,7 +12,7 @@ from gaitway.crowd.throng.flaws import FlawFinder
 
 
 def test_a_leg_that_bends_too_far_and_one_that_jerks_are_found() -> None:
-    bodies, frames = ThrongBodies(locomotion_space(person())), 6
+    bodies, frames = ThrongBodies(locomotion_space(load_cast("person"))), 6
     bodies.stand(np.arange(3), np.array([[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]]), np.zeros(3), np.zeros(3, np.int64), 1)
     roots, turns = np.repeat(bodies.roots[None], frames, axis=0), np.repeat(bodies.turns[None], frames, axis=0)
     skeleton = bodies.space.rig.skeleton
