@@ -29,14 +29,3 @@ def test_who_stands_in_the_way_of_a_cart_steps_aside_and_others_do_not() -> None
     watch.change_wishes(np.arange(2), places, wishes, 0.0, crowd._hash)
     assert abs(wishes[0, 1]) > 0.2
     assert not wishes[1].any()
-
-
-def test_a_cart_runs_over_nobody_who_comes_towards_it() -> None:
-    crowd = CrowdSimulation(_with_a_cart(), seed=1)
-    crowd.add([[4.0, 5.0]], [[19.0, 5.0]])
-    nearest = np.inf
-    for _ in range(200):
-        crowd.step(0.05)
-        x, y = np.abs(crowd.positions[0] - (max(15.0 - crowd.time, 1.0), 5.0)) - (0.75, 0.5)
-        nearest = min(nearest, max(x, y))
-    assert nearest > 0.1

@@ -50,6 +50,9 @@ class CrowdSimulation:
     The same calls give the same bytes with any number of threads.
     """
 
+    foresees = False
+    """Whether people look ahead at where things go that move by themselves."""
+
     def __init__(self, place: World | Walls, options: CrowdOptions | None = None, seed: int = 0) -> None:
         """Prepare a place without people.
 
@@ -146,7 +149,9 @@ class CrowdSimulation:
         self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
         self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
-        self._movers = MoverWatch(place, body.reach) if isinstance(place, World) and place.movers else None
+        self._movers = (
+            MoverWatch(place, body.reach) if self.foresees and isinstance(place, World) and place.movers else None
+        )
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
         if len(here):

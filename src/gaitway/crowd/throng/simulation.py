@@ -69,6 +69,8 @@ class ThrongMoment(NamedTuple):
 class ThrongSimulation(CrowdSimulation):
     """People whose bodies may hold them back. This class is **mutable**."""
 
+    foresees = True
+
     def nudge(self, rows: IntArray, moves: FloatArray) -> None:
         """Move people out of the way of limbs by some millimetres, (N, 2) [m]; they go no farther against it."""
         size = np.hypot(moves[:, 0], moves[:, 1])
