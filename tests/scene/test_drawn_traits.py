@@ -55,7 +55,10 @@ def test_people_of_all_styles_arrive_in_one_scene() -> None:
     place = scene({"style": "drawn"})
     planned = plan_scene(place)
     assert not planned.failed
-    # a known fault: steps of some styles that are drawn straight bend a joint up to 4 degrees beyond its limit
-    found = audit_take(planned.take, place.world).violations
-    assert len(found) <= 1 and all(one.row == "limits" and one.value < 5.0 for one in found)
+    # a known fault of the cast: `start_back` of style-2 bends an ankle 3 degrees beyond its limit
+    second = {c.name for c in place.characters if c.library.style == "style-2"}
+    backward = {name for name in second if "start_back" in planned.crowd.plans[name].behaviors}
+    for fault in audit_take(planned.take, place.world).violations:
+        assert fault.row == "limits" and fault.part.endswith("Foot") and fault.value < 5.0
+        assert set(fault.characters) <= backward
     assert len({c.library.style for c in place.characters}) == len(STYLE_NAMES)

@@ -73,6 +73,23 @@ def uneasy(x: FloatArray, stance: Stance) -> float:
     return cost
 
 
+@kernel(inner=True, shared=True, borrows=True)
+def _arm_way(
+    stance: Stance, start: FloatArray, hand: int, target: FloatArray, memory: StanceMemory
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the direction from a shoulder of a posture (22,) to a target (3,): ahead, to the left and up."""
+    place_body(stance, start, memory)
+    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        way = target[i] - memory.places[stance.joints[hand, 0], i]
+        square += way * way
+        ahead += stance.frame[i, 0] * way
+        left += stance.frame[i, 1] * way
+        up += stance.frame[i, 2] * way
+    length = max(math.sqrt(square), TIE)
+    return ahead / length, left / length, up / length
+
+
 @kernel(inner=True, shared=True)
 def _trunks(
     stance: Stance, nodes: FloatArray, marks: FloatArray, start: FloatArray, hand: int, target: FloatArray,
@@ -87,18 +104,10 @@ def _trunks(
     for row in range(out.shape[0]):
         for k in range(NUMBERS):
             out[row, k] = start[k]
-    place_body(stance, start, memory)
-    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
-    for i in range(3):
-        way = target[i] - memory.places[stance.joints[hand, 0], i]
-        square += way * way
-        ahead += stance.frame[i, 0] * way
-        left += stance.frame[i, 1] * way
-        up += stance.frame[i, 2] * way
-    length = max(math.sqrt(square), TIE)
+    ahead, left, up = _arm_way(stance, start, hand, target, memory)
     for far in range(_FARS):
-        for deep in range(_DEEPS if up < DOWN * length else 1):
-            lead_trunk(stance, hand, ahead / length, left / length, up / length, (far + 1.0) / _FARS,
+        for deep in range(_DEEPS if up < DOWN else 1):
+            lead_trunk(stance, hand, ahead, left, up, (far + 1.0) / _FARS,
                        deep / (_DEEPS - 1.0), out[n])  # fmt: skip
             n += 1
     away = np.empty(nodes.shape[0])
@@ -119,22 +128,14 @@ def _bent_trunks(
 ) -> FloatArray:  # fmt: skip
     """Return postures (C, 22) to try for a goal near the floor: that of the start, bent down deep; none for others."""
     out, n = np.empty((_BENDS * _BENDS, NUMBERS)), 0
-    place_body(stance, start, memory)
-    ahead, left, up, square = 0.0, 0.0, 0.0, 0.0
-    for i in range(3):
-        way = target[i] - memory.places[stance.joints[hand, 0], i]
-        square += way * way
-        ahead += stance.frame[i, 0] * way
-        left += stance.frame[i, 1] * way
-        up += stance.frame[i, 2] * way
-    length = max(math.sqrt(square), TIE)
-    if up > DOWN * length:
+    ahead, left, up = _arm_way(stance, start, hand, target, memory)
+    if up > DOWN:
         return out[:0]
     for flexed in range(_BENDS):
         for deep in range(_BENDS):
             for k in range(NUMBERS):
                 out[n, k] = start[k]
-            lead_trunk(stance, hand, ahead / length, left / length, up / length, 1.0,
+            lead_trunk(stance, hand, ahead, left, up, 1.0,
                        0.5 + 0.5 * deep / (_BENDS - 1.0), out[n])  # fmt: skip
             out[n, FLEXION] = stance.ranges[2, 1] * (0.6 + 0.4 * flexed / (_BENDS - 1.0))
             n += 1
