@@ -67,6 +67,19 @@ def test_own_speeds_are_drawn_by_seed_as_people_walk() -> None:
     assert own_speed(alike, 1) == own_speed(asked, 1) == 1.0
 
 
+def test_older_people_walk_slower() -> None:
+    def shares(**more: Any) -> np.ndarray:
+        group = {"name": "all", "count": 200, "start_area": [-8, -8, 8, 8], "goal_area": [-8, -8, 8, 8], "radius": 0.1}
+        return np.array([own_speed(character, 3) for character in scene([{**group, **more}]).characters])
+
+    any_age, at_72, at_90 = shares(), shares(age=72), shares(age=90)
+    assert abs(at_72.mean() / any_age.mean() - 0.89) < 0.02 and abs(at_90.mean() / any_age.mean() - 0.69) < 0.02
+    assert abs(shares(age=30).mean() / any_age.mean() - 0.99) < 0.02
+    assert (shares(age=72, speed=1.2) == 1.0).all(), "a speed in metres per second is kept"
+    crowd = scene([walker("a", [0, 0, 0], [5, 0], age=90)], speed_spread=0).characters[0]
+    assert own_speed(crowd, 1) < 0.8, "age counts also where all of one age are alike"
+
+
 def test_paces_of_a_crowd_spread_as_those_of_people(libraries: Mapping[LibraryRef, Library]) -> None:
     library = libraries[LibraryRef()]
     crowd = scene(

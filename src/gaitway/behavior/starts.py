@@ -16,7 +16,7 @@ from gaitway.library.standing import standing_behaviors
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
-from gaitway.space.movement_costs import HURRY_SPREAD
+from gaitway.space.movement_costs import HURRY_SPREAD, speed_of_age
 from gaitway.space.plan import Plan, Pose, SearchResult, Status, lies_in
 from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
@@ -164,15 +164,16 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
 
 
 def own_speed(character: Character, seed: int) -> float:
-    """Return a character's own speed over what its `speed` says, drawn by seed and name.
+    """Return a character's own speed over what its `speed` says, drawn by seed and name for people of its age.
 
     A speed in metres per second is kept.
     """
-    if not isinstance(character.speed, str) or character.plan.speed_spread == 0.0:
+    usual = speed_of_age(character.age)
+    if not isinstance(character.speed, str) or (character.plan.speed_spread == 0.0 and usual == 1.0):
         return 1.0
     draw = np.random.default_rng([seed, crc32(character.name.encode()), 11]).standard_normal()
     spread = character.plan.speed_spread * (HURRY_SPREAD if character.speed == "hurry" else 1.0)
-    share = _MEAN_SPEED * (1.0 + spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
+    share = _MEAN_SPEED * usual * (1.0 + spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
     return max(_SPEED_STEP * round(share / _SPEED_STEP), _SPEED_STEP)
 
 

@@ -32,7 +32,7 @@ from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.library.behavior import Library
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.space.movement_costs import HURRY_SPREAD, SPEEDS
+from gaitway.space.movement_costs import HURRY_SPREAD, SPEEDS, speed_of_age
 from gaitway.space.plan import Plan, SearchResult, Status
 from gaitway.space.planner import ScenePerformance
 from gaitway.take.model import Take
@@ -229,7 +229,7 @@ def _own_speed(character: Character, seed: int) -> float:
     mean = _WALKING_SPEED if character.speed == "normal" else SPEEDS[character.speed]
     draw = np.random.default_rng([seed, crc32(character.name.encode()), 11]).standard_normal()
     spread = character.plan.speed_spread * (HURRY_SPREAD if character.speed == "hurry" else 1.0)
-    return mean * (1.0 + spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
+    return mean * speed_of_age(character.age) * (1.0 + spread * float(np.clip(draw, -_FARTHEST, _FARTHEST)))
 
 
 def _why(one: StuckPerson, names: Mapping[int, str]) -> str:

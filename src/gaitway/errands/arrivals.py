@@ -44,6 +44,7 @@ def stranger(arrival: Arrival, pose: tuple[float, float, float] = (0.0, 0.0, 0.0
         plan=arrival.source.plan,
         radius=arrival.source.radius,
         speed=arrival.kind.speed,
+        age=arrival.kind.age,
         start_time=arrival.time,
         start_floor=arrival.source.floor,
         errands=arrival.kind.errands,

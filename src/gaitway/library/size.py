@@ -1,7 +1,7 @@
 """Libraries of shorter and taller bodies: the same motion at another size.
 
 All lengths are scaled alike and times stay, so that feet rest where they did and clips meet as they did. Who is small
-takes short steps, and takes them quicker, because planners give everybody a speed that does not depend on the size.
+takes short steps in the rhythm of others, and walks slower; a speed in metres per second is kept by quicker steps.
 Bodies in flight fall too slowly or too fast by the same factor, which is why sizes are limited.
 """
 

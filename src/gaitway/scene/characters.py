@@ -119,6 +119,8 @@ class Character:
     """Radius of the disc that the character keeps clear [m]."""
     speed: str | float = "normal"
     """Preferred speed: "slow", "normal", "hurry", "fast", or a number [m/s]."""
+    age: float | None = None
+    """Age [years], by which the speed differs that a word stands for; None for an adult of any age."""
     priority: int = 0
     """Characters of higher priority are planned first."""
     start_time: float = 0.0

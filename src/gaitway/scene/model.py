@@ -211,6 +211,10 @@ class CharacterItem(SceneItem):
     library: LibraryItem | None = field("Its library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
     speed: Speed = field("Preferred speed: slow, normal, hurry (walks fast), fast (jogs), or metres a second", "normal")
+    age: float | None = field(
+        "Age; who is older walks slower, at the speed that people of this age have", None, unit="years",
+        ge=18.0, le=100.0, example=72
+    )  # fmt: skip
     priority: int = field("Characters of higher priority are planned first", 0, ge=-1000, le=1000)
     radius: float | None = field(
         "Radius of the disc that it keeps clear; by default 0.3 for a person, 0.4 for a skateboarder, 0.8 for a horse",
@@ -247,6 +251,10 @@ class MixItem(SceneItem):
     share: float = field("How often it is drawn, over the shares of the others", 1.0, gt=0.0, le=1e6)
     library: LibraryItem | None = field("Its library, instead of the source's", None)
     speed: Speed | None = field("Preferred speed, instead of the source's", None)
+    age: float | None = field(
+        "Age, instead of the source's", None, unit="years",
+        ge=18.0, le=100.0, example=72
+    )  # fmt: skip
     errands: tuple[ErrandItem, ...] | None = field(
         "What it does, instead of the source's errands", None, min_length=1, max_length=MOST_ERRANDS
     )
@@ -275,6 +283,10 @@ class SourceItem(SceneItem):
     library: LibraryItem | None = field("Their library, instead of the scene's", None)
     plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
     speed: Speed = field("Preferred speed: slow, normal, hurry (walks fast), fast (jogs), or metres a second", "normal")
+    age: float | None = field(
+        "Age; who is older walks slower, at the speed that people of this age have", None, unit="years",
+        ge=18.0, le=100.0, example=72
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _ends(self) -> SourceItem:

@@ -23,6 +23,8 @@ class SourceKind:
     draws: DrawnTraits
     """What everybody draws."""
     speed: str | float
+    age: float | None = None
+    """Age of its people [years]; None for adults of any age."""
     errands: tuple[Errand, ...]
 
 

@@ -50,6 +50,17 @@ _PACES = (0.72, 1.3)
 who breaks into a jog must not seem to be pushed."""
 _NEAR_GAIT = (0.55, 1.65)
 """A preferred speed that is not between these multiples of a gait's speed is not that of the gait at all."""
+_AGES = (25.0, 35.0, 45.0, 55.0, 65.0, 75.0, 90.0)
+_SPEEDS_OF_AGES = (1.350, 1.385, 1.412, 1.373, 1.290, 1.197, 0.956)
+"""Usual walking speeds [m/s] at these ages: means of women and men of each decade, the last from 80 to 99 (Bohannon and
+Williams Andrews 2011)."""
+
+
+def speed_of_age(age: float | None) -> float:
+    """Return how fast people of an age [years] usually walk, over the mean of those from 20 to 59; 1 for any age."""
+    if age is None:
+        return 1.0
+    return float(np.interp(age, _AGES, _SPEEDS_OF_AGES)) / (sum(_SPEEDS_OF_AGES[:4]) / 4)
 
 
 def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[str | float, float]:

@@ -250,7 +250,9 @@ class ErrandBook:
             for k, kind in enumerate(item.mix)
         ]
         if not kinds:
-            kinds = [SourceKind(share=1.0, library=library, draws=draws, speed=item.speed, errands=errands)]
+            kinds = [
+                SourceKind(share=1.0, library=library, draws=draws, speed=item.speed, age=item.age, errands=errands)
+            ]
         area = shapely.Polygon()
         try:
             area = shapely.box(*self.world.bounds).intersection(area_geometry(item.area))
@@ -305,6 +307,7 @@ class ErrandBook:
             library=library if own is None else own,
             draws=draws if own is None else drawn_traits(inner(entry, "library")),
             speed=source.speed if item.speed is None else item.speed,
+            age=source.age if item.age is None else item.age,
             errands=errands
             if item.errands is None
             else self._list(item.errands, _at(entry, item.errands, "errands"), ()),

@@ -94,6 +94,7 @@ class CharacterGroups:
                 plan=self.plans[index],
                 radius=group.radius,
                 speed=item.speed,
+                age=item.age,
                 priority=item.priority,
                 start_time=item.start_time,
                 start_floor=placement.floor_name(group, "start"),
