@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
-from gaitway.behavior.member_planner import brief_halts
+from gaitway.behavior.member_planner import brief_halts, turning
 from gaitway.behavior.planner import BehaviorPlanner
 from gaitway.behavior.starts import CrowdMember, is_hemmed, start_delays
 from gaitway.cast.catalog import load_cast
@@ -188,6 +188,16 @@ def test_who_stands_shoulder_to_shoulder_gets_away(libraries: Mapping[LibraryRef
     assert np.abs(starts - [character.start[:2] for character in place.characters]).max() <= 0.1
 
 
+def test_arms_of_neighbours_need_more_room_than_shoulders() -> None:
+    """Starts that are drawn are 0.6 m apart, and people of the whole cast hold their arms out a little."""
+    starts = [[-5.0, -0.3, 0], [-5.15, 0.3, 0], [-4.9, 0.92, 0]]
+    place = scene([{"name": f"p{k}", "start": start, "goal": [5, start[1]]} for k, start in enumerate(starts)])
+    crowd = plan_crowd(place)
+    assert crowd.failed == ()
+    begun = [crowd.plans[f"p{k}"].steps[0].pose for k in range(3)]
+    assert max(np.hypot(pose[0] - x, pose[1] - y) for pose, (x, y, _) in zip(begun, starts, strict=True)) <= 0.2
+
+
 @pytest.mark.parametrize("heading", [-149, -90, 0, 45, 180])
 def test_who_starts_right_at_a_wall_gets_away(libraries: Mapping[LibraryRef, Library], heading: float) -> None:
     wall = {"box": {"center": [0, -1], "size": [12, 1.34], "height": 2}, "name": "wall"}  # 0.33 m from the start
@@ -313,6 +323,24 @@ def test_who_halts_for_no_time_is_planned_again(libraries: Mapping[LibraryRef, L
     crowd = plan_crowd(place, libraries, planners={"behavior": planner})
     assert planner.asked == 2
     assert "step_left" not in crowd.plans["a"].behaviors and crowd.plans["a"].steps[0].pose[:2] == (-5.0, 0.0)
+
+
+def test_who_has_left_by_then_is_not_gone_around(
+    libraries: Mapping[LibraryRef, Library], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody with a long way is planned first, while a row of others still stands across the way."""
+    row = [(f"b{k}", 1.0 * k, 90 if k >= 0 else -90) for k in range(-2, 3)]
+    place = scene(
+        [
+            {"name": "a", "start": [-7, 0, 0], "goal": [7, 0]},
+            *({"name": name, "start": [1, y, yaw], "goal": [1, y + (4 if yaw > 0 else -4)]} for name, y, yaw in row),
+        ],
+        plan={"start_spread": 0, "speed_spread": 0},
+    )
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == () and turning(crowd.plans["a"]) < np.radians(30.0)
+    monkeypatch.setattr("gaitway.behavior.crowd._LOOKS", 0)
+    assert turning(plan_crowd(place, libraries).plans["a"]) > np.radians(60.0)
 
 
 def test_who_waits_comes_before_who_steps_aside(libraries: Mapping[LibraryRef, Library]) -> None:

@@ -33,6 +33,12 @@ _SPREAD = 0.2
 """Share by which a random factor makes a distance longer or shorter when characters are put in order."""
 _SPARED = math.radians(60.0)
 """Turning that one halt less is worth [rad]."""
+_LOOKS = 2
+"""Most times that plans are looked at once more when all are known."""
+_TURNED, _STRAIGHTER = math.radians(60.0), math.radians(10.0)
+"""Who turns by more than the first is planned again, and goes another way if that spares the second [rad]."""
+_CHEAPER = 0.1
+"""How much cheaper such a way has to be to be drawn straight at all [m]."""
 _LATER = 5.0
 """How much later who halts less often may arrive [s]."""
 _STUCK = 30
@@ -209,36 +215,42 @@ class _CrowdPlanner:
             order = sorted(front + rest, key=self._precedence)
             found = self._round(order)
             best = min(best, found, key=lambda r: r.rank)
-        for member in order:
-            self._look_again(member, best)
+        for _ in range(_LOOKS):
+            if not any([self._look_again(member, best) for member in order]):
+                break
         return best
 
-    def _look_again(self, member: CrowdMember, found: _PlanningRound) -> None:
-        """Plan a member anew that halts for no time, now that it is known when all others come and go.
+    def _look_again(self, member: CrowdMember, found: _PlanningRound) -> bool:
+        """Plan a member anew that halts for no time or turns a lot, now that it is known when all others come and go.
 
-        Who is planned early goes around people who stand at their starts, also if these have left by then.
+        Who is planned early goes around people who stand at their starts, also if these have left by then. Return
+        whether it has another plan now.
         """
         name, traffic = member.name, found.traffic
-        halts = brief_halts(member.prepared, found.plans[name]) if found.results[name].found else 0
-        if halts == 0:
-            return
+        if not found.results[name].found:
+            return False
+        halts, turned = brief_halts(member.prepared, found.plans[name]), turning(found.plans[name])
+        if halts == 0 and turned < _TURNED:
+            return False
         before, held = found.of(name), traffic.held(member.owner)
-        for effort in (Effort.BRIEF, Effort.PATIENT):
+        for effort in (Effort.BRIEF, Effort.PATIENT) if halts else (Effort.BRIEF,):
             traffic.remove(member.owner)
             result = self.one.search(member, traffic, self.one.query(member), effort)
             if (
                 result.found
                 and result.plan is not None
+                and (halts > 0 or result.plan.cost < before.plans[name].cost - _CHEAPER)
                 and self.one.arrive(member, traffic, found, result.plan, result)
-                and (spared := halts - brief_halts(member.prepared, found.plans[name])) > 0
-                and turning(found.plans[name]) < turning(before.plans[name]) + _SPARED * spared
+                and (spared := halts - brief_halts(member.prepared, found.plans[name])) >= 0
+                and turning(found.plans[name]) < turned + (_SPARED * spared if spared else -_STRAIGHTER)
                 and found.plans[name].end_time < before.plans[name].end_time + _LATER
             ):
-                return
+                return True
         traffic.remove(member.owner)
         for swept in held:
             traffic.add_swept(member.owner, swept)
         found.take(before)
+        return False
 
     def _worth(self, name: str, result: SearchResult) -> bool:
         return not result.found and name not in self.hopeless and name not in self.absent

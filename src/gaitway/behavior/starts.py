@@ -34,6 +34,9 @@ _SAMPLES, _GRAIN, _DEEPEST = 5, 0.005, 0.004
 obstacle [m]."""
 _BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
 """Offsets of places right beside a start, for characters that could not stand or step at the start itself [m]."""
+_NEAR = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.15, 0.2) for a in np.arange(8) * math.pi / 4.0)
+"""The same a little farther away, for those that could not stand at all: starts are drawn with discs of the shoulders,
+and the arms of two who stand side by side need more."""
 _PACE = 0.07
 """How much more room than standing the first moments of an action may take on either side [m]."""
 _MOST_CROWDED = 0.135
@@ -147,7 +150,7 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
     for member in sorted(members, key=lambda m: -m.character.priority):
         written = member.character
         reason = _trouble(world, member, traffic, standing)
-        places = _beside(member) if reason else []
+        places = _beside(member, _BESIDE + _NEAR) if reason else []
         for member.character in places:
             if not _trouble(world, member, traffic, standing):
                 reason = ""
@@ -182,7 +185,7 @@ def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
     if member.aside:
         return False
     written, best, least = member.character, member.character, _shortage(member)
-    places = _beside(member)
+    places = _beside(member, _BESIDE)
     for member.character in places:
         short = _shortage(member)
         if short < least and not _met(member, traffic):
@@ -191,10 +194,10 @@ def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
     return member.aside
 
 
-def _beside(member: CrowdMember) -> list[Character]:
-    """Return the character of a member with starts right beside the given one, the nearest first."""
+def _beside(member: CrowdMember, offsets: Sequence[tuple[float, float]]) -> list[Character]:
+    """Return the character of a member with starts beside the given one, in the order of the offsets [m]."""
     x, y, heading = member.given
-    return [replace(member.character, start=(x + along, y + across, heading)) for along, across in _BESIDE]
+    return [replace(member.character, start=(x + along, y + across, heading)) for along, across in offsets]
 
 
 def _shortage(member: CrowdMember) -> float:
