@@ -41,6 +41,8 @@ _CHEAPER = 0.1
 """How much cheaper such a way has to be to be drawn straight at all [m]."""
 _LATER = 5.0
 """How much later who halts less often may arrive [s]."""
+_SLOWER = 0.3
+"""How much later who only goes straighter may arrive [s]: nobody is to wait or dawdle for that."""
 _STUCK = 30
 """Expanded nodes up to which a failed search counts as stuck at its start."""
 _ASIDE = 0.5
@@ -216,7 +218,7 @@ class _CrowdPlanner:
             found = self._round(order)
             best = min(best, found, key=lambda r: r.rank)
         for _ in range(_LOOKS):
-            if not any([self._look_again(member, best) for member in order]):
+            if sum(self._look_again(member, best) for member in order) == 0:
                 break
         return best
 
@@ -243,7 +245,7 @@ class _CrowdPlanner:
                 and self.one.arrive(member, traffic, found, result.plan, result)
                 and (spared := halts - brief_halts(member.prepared, found.plans[name])) >= 0
                 and turning(found.plans[name]) < turned + (_SPARED * spared if spared else -_STRAIGHTER)
-                and found.plans[name].end_time < before.plans[name].end_time + _LATER
+                and found.plans[name].end_time < before.plans[name].end_time + (_LATER if spared else _SLOWER)
             ):
                 return True
         traffic.remove(member.owner)
