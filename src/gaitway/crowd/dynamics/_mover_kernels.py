@@ -13,7 +13,10 @@ from gaitway.crowd.dynamics._people_kernels import LENGTH, MX, MY, ROUND, UX, UY
 
 @kernel(inner=True)
 def _away(x: float, y: float, edges: FloatArray, first: int, last: int) -> float:
-    """Return how far a point is from an outline, some rows of `edges` [m]; negative inside."""
+    """Return how far a point is from an outline, some rows of `edges` [m]; negative inside.
+
+    One edge alone has no inside: it is a piece of a wall.
+    """
     least, inside = np.inf, False
     for e in range(first, last):
         px, py, ux, uy, half = x - edges[e, MX], y - edges[e, MY], edges[e, UX], edges[e, UY], edges[e, LENGTH]
@@ -22,7 +25,7 @@ def _away(x: float, y: float, edges: FloatArray, first: int, last: int) -> float
         least = min(least, math.sqrt(dx * dx + dy * dy))
         # a ray along x from the point crosses the edge
         low, high = -half * uy, half * uy
-        if (low <= py) != (high <= py) and py / uy * ux > px:
+        if last > first + 1 and (low <= py) != (high <= py) and py / uy * ux > px:
             inside = not inside
     return (-least if inside else least) - edges[first, ROUND]
 

@@ -410,7 +410,9 @@ class CrowdSimulation:
             if self.options.yield_after > 0.0:
                 self._step_back(held, wishes, dt)
             if self._movers is not None:
-                self._movers.change_wishes(active[~self._led[active]], self._positions, wishes, self.time, self._hash)
+                self._movers.change_wishes(
+                    active[~self._led[active]], self._positions, wishes, self.time, self._hash, self._modes == STAND
+                )
             self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1
