@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 
 BAR = 0.003
 """Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
@@ -23,6 +23,11 @@ touch in a jam; the audit counts such touches."""
 _HOPELESS, _LAST = 10.0, 0.02
 """Time after which that did not serve [s], and how much more is allowed then, at the same rate [m]. Few get there: one
 pair of 500 people at an opening, which stood in the midst of it for 54 s without this."""
+_SOON = 0.2
+"""The same as `_PATIENCE` for feet of a throng that is planned [s]."""
+_PAUSE_LEAST, _PAUSE_MOST, _PAUSE_SPREAD = 0.2, 0.5, 0.5
+"""Shortest and longest time for which who was held stands still before it tries to go on [s], and the share of it by
+which people differ."""
 _FORGET = 1.0
 """Seconds of waiting that are forgotten in a second in which nobody is in the way."""
 _SLOWEST, _HASTE = 0.5, 1.4
@@ -43,9 +48,29 @@ def allowed_depths(waited: FloatArray, *, strict: bool = False) -> FloatArray:
     return np.asarray(bar + np.clip(_RELAX * (waited - _PATIENCE), 0.0, jammed) + more)
 
 
-def is_late(waited: FloatArray) -> BoolArray:
-    """Return who sets a swinging foot down where it is, of people who have waited for so long [s]; (N,)."""
-    return np.asarray(waited > _PATIENCE)
+def is_late(waited: FloatArray, *, strict: bool = False) -> BoolArray:
+    """Return who sets a swinging foot down where it is, of people who have waited for so long [s]; (N,).
+
+    Args:
+        waited: how long; (N,).
+        strict: whether they do so sooner, in a throng that is planned, where who was held stands still for a moment.
+    """
+    return np.asarray(waited > (_SOON if strict else _PATIENCE))
+
+
+def pauses_on(paused: FloatArray, waited: FloatArray, rows: IntArray) -> FloatArray:
+    """Return how long people stand still now before they try to go on [s] (N,), who are in the way of others.
+
+    Who tries again and again, at every moment, judders. The longer somebody has waited the longer it stands still, and
+    no two as long as one another, since two who try at the same moments are in one another's way each time.
+
+    Args:
+        paused: how long they stood still the last time [s]; (N,).
+        waited: how long they have waited [s]; (N,).
+        rows: their numbers; (N,).
+    """
+    again = np.where(waited > _PAUSE_LEAST, np.minimum(1.5 * paused, _PAUSE_MOST), 0.0)
+    return np.asarray(np.maximum(again, _PAUSE_LEAST) * (1.0 + _PAUSE_SPREAD * ((0.618034 * rows) % 1.0)))
 
 
 def waited_on(waited: FloatArray, held: BoolArray, dt: float) -> FloatArray:

@@ -20,7 +20,7 @@ from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import narrow_places
 from gaitway.crowd.throng.bodies import ThrongBodies, smooth_paths
 from gaitway.crowd.throng.parting import MANY_MOMENTS, Poses, part_throng, pushed_softly
-from gaitway.crowd.throng.patience import SLOWED, allowed_depths, is_late, paces_on, waited_on
+from gaitway.crowd.throng.patience import SLOWED, allowed_depths, is_late, paces_on, pauses_on, waited_on
 from gaitway.crowd.throng.simulation import ThrongMoment, ThrongSimulation
 
 MIDDLE = 0.06
@@ -35,10 +35,11 @@ _FAR, _NEAR = 1.2, 0.75
 """Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _TURN_RATE = 1.5
 """Speed at which people turn who stand at their goals [rad/s]."""
-_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _COLUMNS = slice(0, 6), slice(6, 8), 8, 9, 10, 11
+_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _COLUMNS = slice(0, 6), slice(6, 8), 8, 9, 10, 11, 12, 13
 """Columns of `WalkingThrong._table`: the path that a body follows (x, y [m], velocity [m/s], heading [rad] and its rate
 [rad/s]); velocity at which it is moved out of the way of others [m/s]; how far arms are held down, 0 to 1; how long it
-has waited [s]; and the share of time for which its feet go on."""
+has waited [s]; the share of time for which its feet go on; how much longer it stands still before it tries to go on
+[s]; and how long it stood still the last time [s]."""
 
 
 def ahead(along: float | FloatArray, headings: FloatArray) -> FloatArray:
@@ -195,6 +196,8 @@ class WalkingThrong:
             table[here[here < len(table)], _LOWERED] = lowered_arms(
                 simulation.positions[here], simulation.headings[here], simulation.walls
             )[here < len(table)]
+        pauses = np.flatnonzero(table[:, _PAUSE] > 0.0)
+        simulation.put_rows_back(pauses, places[pauses], faces[pauses], 0.0)
         before, wanted = simulation.headings, simulation.headings
         turns = np.isfinite(facing) & simulation.arrived
         away = planar.wrap_angle(facing[turns] - before[turns])
@@ -208,6 +211,7 @@ class WalkingThrong:
             table[own, _PATH] = path
             simulation.face(own, outlines)
         self._part(dt, others, then, old, places, faces)
+        table[pauses, _PAUSE] -= dt
 
     def _part(
         self, dt: float, others: Sequence[Poses], then: Sequence[Arrays], old: FloatArray,
@@ -236,7 +240,7 @@ class WalkingThrong:
             self.bodies,
             [(b.slots, (state["roots"], state["turns"])) for b, state in zip(self.bodies, then, strict=True)],
             [allowed_depths(some, strict=True) for some in waited],
-            [is_late(some) for some in waited], shown(), shown, others, pushed, put_back,
+            [is_late(some, strict=True) for some in waited], shown(), shown, others, pushed, put_back,
             simulation.walls_now(), dt, MANY_MOMENTS,
         )  # fmt: skip
         for bodies, roots, waits in zip(self.bodies, moves, held, strict=True):
@@ -246,5 +250,9 @@ class WalkingThrong:
             table[slots, 2:4] *= STOPPED
             table[slots, :2] += roots[waits]
             simulation.nudge(bodies.slots, roots)
-            table[bodies.slots, _WAITED] = waited_on(table[bodies.slots, _WAITED], waits, dt)
+            still = waits | (table[bodies.slots, _PAUSE] > 0.0)
+            table[bodies.slots, _WAITED] = waited_on(table[bodies.slots, _WAITED], still, dt)
             table[bodies.slots, _PACE] = paces_on(table[bodies.slots, _PACE], waits)
+            fresh = bodies.slots[waits & (table[bodies.slots, _PAUSE] <= 0.0)]
+            table[fresh, _PAUSED] = pauses_on(table[fresh, _PAUSED], table[fresh, _WAITED], fresh)
+            table[fresh, _PAUSE] = table[fresh, _PAUSED]
