@@ -18,8 +18,11 @@ STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.7
 [s], and the most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s. Where people hardly move, legs
 that reach farther out get in between those of others, and nobody gets free again; with 0.8 m in all, hips are bent back
 too far when somebody sets off at 2 m/s2 and has to stop."""
-SWING = 0.1
-"""How much farther it may be from a foot that swings [m]."""
+SWING, LIFTED = 0.1, 0.3
+"""How much farther it may be from a foot that swings [m], and the share of the swing after which it may wholly."""
+SOFT, FARTHEST = 0.85, 1.02
+"""Shares of that distance from which on a root is held back more and more, and that it never gets beyond. Even strides
+stay below the first one up to 1.6 m/s. Without it whoever sped up stood still at once, and again in each stride."""
 STANDING = 0.5
 """How far ahead or behind a foot may be on which somebody stands [m]."""
 BELOW, OUTWARD, ACROSS = 0.09, 0.45, 0.31
@@ -71,6 +74,17 @@ def _bounded(
     return wx + share * (x + dx - wx) - x, wy + share * (y + dy - wy) - y
 
 
+@kernel(inner=True)
+def _slowed(was: float, now: float) -> float:
+    """Return the stretch that a root gets to that was at one and wants to be at another: slower the farther it is."""
+    if now <= max(was, SOFT):
+        return now
+    if was >= FARTHEST:
+        return was
+    begin = max(was, SOFT)
+    return float(FARTHEST - (FARTHEST - begin) * np.exp(-(now - begin) / (FARTHEST - SOFT)))
+
+
 @kernel
 def hold_roots(path: FloatArray, velocity: FloatArray, feet: FloatArray, places: FloatArray) -> None:
     """Move places (N, 2) back where roots cannot go, since feet hold them; who is too far already goes no farther."""
@@ -78,12 +92,12 @@ def hold_roots(path: FloatArray, velocity: FloatArray, feet: FloatArray, places:
         heading, stride = path[n, 2], _stride(velocity, n)
         for k in range(2):
             x, y = _foot_now(feet, n, k)
-            most = stride if feet[n, FOOT + k * FOOT_WIDTH + SWUNG] < 0.0 else stride + SWING
-            farthest = max(_stretch(x - path[n, 0], y - path[n, 1], heading, most, k), 1.0)
+            most = stride + SWING * min(max(feet[n, FOOT + k * FOOT_WIDTH + SWUNG], 0.0) / LIFTED, 1.0)
             now = _stretch(x - places[n, 0], y - places[n, 1], heading, most, k)
-            if now > farthest:
+            can = _slowed(_stretch(x - path[n, 0], y - path[n, 1], heading, most, k), now)
+            if now > can:
                 out = BELOW * (1.0 - 2.0 * k)
-                wx, wy, share = x + out * np.sin(heading), y - out * np.cos(heading), farthest / now
+                wx, wy, share = x + out * np.sin(heading), y - out * np.cos(heading), can / now
                 places[n, 0] = wx + share * (places[n, 0] - wx)
                 places[n, 1] = wy + share * (places[n, 1] - wy)
 

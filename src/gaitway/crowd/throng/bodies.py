@@ -11,6 +11,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd.locomotion._feet_kernels import (
+    CALM,
     CELL,
     FOOT,
     FOOT_WIDTH,
@@ -172,6 +173,10 @@ class ThrongBodies:
         stretches = np.zeros(len(self))
         _reach_kernels.find_stretches(self._state.path, self._state.velocity, self._state.feet, stretches)
         return np.asarray(1.0 + _HURRY * np.clip((stretches - _STRETCHED) / (1.0 - _STRETCHED), 0.0, 1.0))
+
+    def calm_down(self, shares: FloatArray) -> None:
+        """Let feet of people who stand step only if they are farther from where they should be, by a share (N,)."""
+        self._state.feet[:, CALM] = shares
 
     def set_down(self, rows: IntArray, dt: float) -> None:
         """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""

@@ -35,11 +35,17 @@ _FAR, _NEAR = 1.2, 0.75
 """Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _TURN_RATE = 1.5
 """Speed at which people turn who stand at their goals [rad/s]."""
-_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _COLUMNS = slice(0, 6), slice(6, 8), 8, 9, 10, 11, 12, 13
+_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _REST, _COLUMNS = (
+    slice(0, 6), slice(6, 8), 8, 9, 10, 11, 12, 13, 14,
+)  # fmt: skip
 """Columns of `WalkingThrong._table`: the path that a body follows (x, y [m], velocity [m/s], heading [rad] and its rate
 [rad/s]); velocity at which it is moved out of the way of others [m/s]; how far arms are held down, 0 to 1; how long it
 has waited [s]; the share of time for which its feet go on; how much longer it stands still before it tries to go on
-[s]; and how long it stood still the last time [s]."""
+[s]; how long it stood still the last time [s]; and how much longer its feet rest after a step on the spot [s]."""
+_SLOW, _WIDE, _REST_S, _REST_SPREAD, _CALM = 0.2, 0.36, 1.2, 1.0, 2.0
+"""Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the share of it by which people
+differ; and by how much farther than usual from where it should be a foot stays meanwhile. Among others a foot seldom
+finds the room where it should be, and who tries again at once treads on the spot for ever."""
 
 
 def ahead(along: float | FloatArray, headings: FloatArray) -> FloatArray:
@@ -205,9 +211,16 @@ class WalkingThrong:
         for bodies in self.bodies:
             own = bodies.slots
             path = table[own, _PATH]
+            swung = bodies.swings >= 0.0
+            bodies.calm_down(np.where(table[own, _REST] > 0.0, _CALM, 0.0))
             outlines = follow_dynamics(
                 bodies, simulation, own, wanted[own], path, MIDDLE, table[own, _LOWERED], table[own, _PACE], dt
             )
+            apart = bodies.prints()[:, 0, :2] - bodies.prints()[:, 1, :2]
+            landed = (swung & (bodies.swings < 0.0)).any(axis=1) & (np.hypot(*apart.T) < _WIDE)
+            landed &= np.hypot(*path[:, 2:4].T) < _SLOW
+            rests = _REST_S * (1.0 + _REST_SPREAD * ((0.618034 * own) % 1.0))
+            table[own, _REST] = np.where(landed, rests, np.maximum(table[own, _REST] - dt, 0.0))
             table[own, _PATH] = path
             simulation.face(own, outlines)
         self._part(dt, others, then, old, places, faces)
