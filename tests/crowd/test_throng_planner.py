@@ -17,7 +17,7 @@ from gaitway.crowd.locomotion.space import locomotion_space
 from gaitway.crowd.planner import ThrongPlanner
 from gaitway.crowd.throng.locks import LOCKED, LockBreaker
 from gaitway.crowd.throng.simulation import ThrongSimulation, throng_options
-from gaitway.crowd.throng.walking import _WAITED, WalkingThrong
+from gaitway.crowd.throng.walking import _PAUSE, _WAITED, WalkingThrong
 from gaitway.planners import PlannerEntry
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.plan_options import PlanOptions
@@ -90,6 +90,37 @@ def test_who_is_locked_goes_back_in_time_and_comes_later() -> None:
     assert simulation.time == back and throng.waited.max() == 0.0
     assert np.array_equal(throng.bodies[0].roots, seen[round(back * 30.0) - 1])
     assert simulation.speeds.tolist() == pytest.approx([0.4 * 1.2, 1.2])
+
+
+def test_who_pauses_stands_still_and_then_goes_on() -> None:
+    simulation = ThrongSimulation(World((0.0, 0.0, 9.0, 6.0)), throng_options(), 1)
+    throng = WalkingThrong(simulation, [locomotion_space("person")])
+    rows = simulation.add([[1.0, 2.0], [1.0, 4.0]], [[8.0, 2.0], [8.0, 4.0]], speeds=[1.2, 1.2])
+    throng.join(0, rows, np.zeros(2, np.int64), 1)
+    others = [(np.empty((0, 3)), np.empty((0, len(throng.bodies[0].space.rig.skeleton), 4)))]
+    throng._table[0, _PAUSE] = 0.5
+    for frame in range(60):
+        throng.step(1.0 / 30.0, others, np.full(2, np.nan))
+        if frame == 14:
+            assert simulation.positions[0].tolist() == [1.0, 2.0] and simulation.positions[1, 0] > 1.1
+    assert throng._table[0, _PAUSE] <= 0.0 and simulation.positions[0, 0] > 1.8
+
+
+@pytest.mark.slow
+def test_people_step_out_of_the_way_of_a_cart_and_it_touches_nobody(tmp_path: Path) -> None:
+    people = [
+        {"name": "head-on", "start": [9.0, 5.0, 0], "goal": [9.0, 5.0]},
+        {"name": "left", "start": [6.0, 5.3, 180], "goal": [6.0, 5.3]},
+        {"name": "crosses", "start": [11.0, 1.0, 90], "goal": [11.0, 9.0]},
+        {"name": "meets", "start": [1.5, 5.0, 0], "goal": [18.0, 5.0]},
+    ]
+    cart = {"box": {"size": [1.5, 1.0], "height": 1.0}, "path": [[0, 16, 5, 0], [14, 2, 5, 0]]}
+    planned = plan_scene(_scene(tmp_path, people, bounds=[0, 0, 20, 10], obstacles=[], movers=[cart]), seed=1)
+    assert not planned.failed
+    report = audit_take(planned.take, planned.scene.world)
+    assert report.ok, report.violations
+    path = planned.take.planar(np.arange(0.0, 14.0, 0.1), [planned.take.names.index("head-on")])[0]
+    assert np.ptp(path[:, 0]) < 0.8 and np.ptp(path[:, 1]) > 0.6  # aside, and not ahead of the cart
 
 
 @pytest.mark.slow

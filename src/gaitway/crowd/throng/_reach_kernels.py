@@ -13,14 +13,14 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.jit import kernel
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, FROM_YAW, SWUNG, TO_X, _smooth, _wrapped
 
-STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.75
+STRETCH, STRIDE, LONGEST = 0.3, 0.4, 0.7
 """Greatest distance of a root from a foot that stands ahead or behind: of who stands [m], more for each metre a second
 [s], and the most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s. Where people hardly move, legs
 that reach farther out get in between those of others, and nobody gets free again; with 0.8 m in all, hips are bent back
 too far when somebody sets off at 2 m/s2 and has to stop."""
 SWING, LIFTED = 0.1, 0.15
 """How much farther it may be from a foot that swings [m], and the share of the swing after which it may wholly."""
-SOFT, FARTHEST = 0.85, 1.0
+SOFT, FARTHEST = 0.88, 1.02
 """Shares of that distance from which on a root is held back more and more, and that it never gets beyond. Even strides
 stay below the first one up to 1.6 m/s. Without it whoever sped up stood still at once, and again in each stride."""
 STANDING = 0.5
