@@ -184,7 +184,7 @@ def test_a_root_slows_down_before_a_foot_holds_it() -> None:
     bodies, speed = _people([(0.0, 0.0)], [0.0]), 0.02
     moves = []
     for _ in range(60):
-        wished = bodies.places + (speed, 0.0)
+        wished = bodies.places + np.array([speed, 0.0])
         moves.append(speed + bodies.held_by_feet(wished)[0, 0])
         bodies._state.path[0, 0] += moves[-1]  # feet stay
     moved = np.array(moves)

@@ -43,9 +43,10 @@ _PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _REST, _COLUMNS = (
 has waited [s]; the share of time for which its feet go on; how much longer it stands still before it tries to go on
 [s]; how long it stood still the last time [s]; and how much longer its feet rest after a step on the spot [s]."""
 _SLOW, _WIDE, _REST_S, _REST_SPREAD, _CALM = 0.2, 0.36, 1.2, 1.0, 2.0
-"""Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the share of it by which people
-differ; and by how much farther than usual from where it should be a foot stays meanwhile. Among others a foot seldom
-finds the room where it should be, and who tries again at once treads on the spot for ever."""
+"""Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the
+share of it by which people differ; and by how much farther than usual from where it should be a foot stays meanwhile.
+Among others a foot seldom finds the room where it should be, and who tries again at once treads on the spot for ever.
+"""
 
 
 def ahead(along: float | FloatArray, headings: FloatArray) -> FloatArray:
