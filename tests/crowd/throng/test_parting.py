@@ -191,8 +191,7 @@ def test_a_root_slows_down_before_a_foot_holds_it() -> None:
     assert moved[0] == pytest.approx(speed)
     assert (np.diff(moved) <= 1e-12).all()
     assert moved[-1] < 1e-3 and 0.25 < moved.sum() < 0.31
-    slower = moved[moved < 0.95 * speed]
-    assert (slower[:-1] - slower[1:]).max() < 0.4 * speed  # not from full speed to none in a step
+    assert -np.diff(moved).min() < 0.45 * speed  # not from full speed to none in a step or two
 
 
 def test_who_is_calm_does_not_step_for_so_little() -> None:
