@@ -313,6 +313,11 @@ def _busy(
     return Planned(take, scene, crowd, seconds, compile_seconds() - compiled, remarks, _company(take, companies))
 
 
+def _crowded(scene: Scene) -> list[str]:
+    """Return the names of those who are moved as a throng."""
+    return [character.name for character in scene.characters if character.plan.planner == "crowd"]
+
+
 def _company(take: Take, companies: Sequence[Sequence[str]]) -> Mapping[str, float]:
     """Return the share of the way of everybody who has companions that is within 2 m of them [%], by name."""
     if not companies:
@@ -411,7 +416,7 @@ def _mixed(
     alive = _alive(scene, crowd, upper_body)
     if alive:
         began = time.perf_counter()
-        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
+        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive, crowded=_crowded(scene))
         synthesis, remarks = synthesis + time.perf_counter() - began, (*remarks, *lacking)
     return Planned(take, scene, crowd, synthesis, compile_seconds() - compiled, remarks)
 
@@ -464,7 +469,7 @@ def _performed(
     alive = _alive(scene, crowd, upper_body)
     if alive:
         began = time.perf_counter()
-        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive)
+        take, lacking = with_upper_bodies(take, scene.world, seed=drawn, who=alive, crowded=_crowded(scene))
         synthesis, remarks = synthesis + time.perf_counter() - began, (*remarks, *lacking)
     return Planned(take, scene, crowd, synthesis, compile_seconds() - compiled, remarks)
 

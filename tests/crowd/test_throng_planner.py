@@ -13,11 +13,16 @@ import yaml
 from gaitway import planners
 from gaitway.audit import audit_take
 from gaitway.core.errors import PlanError
+from gaitway.crowd.locomotion.space import locomotion_space
 from gaitway.crowd.planner import ThrongPlanner
+from gaitway.crowd.throng.locks import LOCKED, LockBreaker
+from gaitway.crowd.throng.simulation import ThrongSimulation, throng_options
+from gaitway.crowd.throng.walking import _PAUSE, _WAITED, WalkingThrong
 from gaitway.planners import PlannerEntry
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.world.world import World
 
 GATE = {
     "gaitway": 1,
@@ -55,13 +60,67 @@ def test_both_sides_get_through_a_gate(both_ways: Planned) -> None:
     report = audit_take(both_ways.take, both_ways.scene.world)
     for row in ("skate", "height", "arrival"):
         assert report[row].ok, report[row]
-    # which limbs brush against one another hangs on the last bit; that bodies do not go through one another does not
+    # which toes brush against one another between two frames hangs on the last bit; that bodies stay apart does not
     touches = [f for f in report.violations if f.row in ("penetration", "penetration_characters")]
-    assert len(touches) <= 4 and all(f.value < 0.06 for f in touches), touches
+    assert all(f.value < 0.015 for f in touches), touches
     rows = {row["character"]: row for row in both_ways.rows()}
     assert all(5.0 < row["arrives_s"] < 60.0 and row["goal_m"] <= 0.5 for row in rows.values())
     assert both_ways.take.facts["planner"] == "crowd"
     assert both_ways.motion_seconds > 30.0
+
+
+def test_who_is_locked_goes_back_in_time_and_comes_later() -> None:
+    simulation = ThrongSimulation(World((0.0, 0.0, 6.0, 6.0)), throng_options(), 1)
+    throng = WalkingThrong(simulation, [locomotion_space("person")])
+    rows = simulation.add([[1.0, 3.0], [5.0, 3.0]], [[5.0, 3.0], [1.0, 3.0]], speeds=[1.2, 1.2])
+    throng.join(0, rows, np.zeros(2, np.int64), 1)
+    locks, anywhere = LockBreaker(throng, simulation), np.full(2, np.nan)
+    locks.forget()
+    seen = []
+    for _ in range(200):  # they pass one another and nobody is locked
+        throng.step(
+            1.0 / 30.0, [(np.empty((0, 3)), np.empty((0, len(throng.bodies[0].space.rig.skeleton), 4)))], anywhere
+        )
+        seen.append(throng.bodies[0].roots.copy())
+        assert locks.watch() is None
+    assert simulation.arrived.all()
+    throng._table[:, _WAITED] = LOCKED + 0.5, 0.0  # the first one is locked
+    back = locks.watch()
+    assert back is not None and 0.0 < back < 200 / 30.0 - LOCKED
+    assert simulation.time == back and throng.waited.max() == 0.0
+    assert np.array_equal(throng.bodies[0].roots, seen[round(back * 30.0) - 1])
+    assert simulation.speeds.tolist() == pytest.approx([0.4 * 1.2, 1.2])
+
+
+def test_who_pauses_stands_still_and_then_goes_on() -> None:
+    simulation = ThrongSimulation(World((0.0, 0.0, 9.0, 6.0)), throng_options(), 1)
+    throng = WalkingThrong(simulation, [locomotion_space("person")])
+    rows = simulation.add([[1.0, 2.0], [1.0, 4.0]], [[8.0, 2.0], [8.0, 4.0]], speeds=[1.2, 1.2])
+    throng.join(0, rows, np.zeros(2, np.int64), 1)
+    others = [(np.empty((0, 3)), np.empty((0, len(throng.bodies[0].space.rig.skeleton), 4)))]
+    throng._table[0, _PAUSE] = 0.5
+    for frame in range(60):
+        throng.step(1.0 / 30.0, others, np.full(2, np.nan))
+        if frame == 14:
+            assert simulation.positions[0].tolist() == [1.0, 2.0] and simulation.positions[1, 0] > 1.1
+    assert throng._table[0, _PAUSE] <= 0.0 and simulation.positions[0, 0] > 1.8
+
+
+@pytest.mark.slow
+def test_people_step_out_of_the_way_of_a_cart_and_it_touches_nobody(tmp_path: Path) -> None:
+    people = [
+        {"name": "head-on", "start": [9.0, 5.0, 0], "goal": [9.0, 5.0]},
+        {"name": "left", "start": [6.0, 5.3, 180], "goal": [6.0, 5.3]},
+        {"name": "crosses", "start": [11.0, 1.0, 90], "goal": [11.0, 9.0]},
+        {"name": "meets", "start": [1.5, 5.0, 0], "goal": [18.0, 5.0]},
+    ]
+    cart = {"box": {"size": [1.5, 1.0], "height": 1.0}, "path": [[0, 16, 5, 0], [14, 2, 5, 0]]}
+    planned = plan_scene(_scene(tmp_path, people, bounds=[0, 0, 20, 10], obstacles=[], movers=[cart]), seed=1)
+    assert not planned.failed
+    report = audit_take(planned.take, planned.scene.world)
+    assert report.ok, report.violations
+    path = planned.take.planar(np.arange(0.0, 14.0, 0.1), [planned.take.names.index("head-on")])[0]
+    assert np.ptp(path[:, 0]) < 0.8 and np.ptp(path[:, 1]) > 0.6  # aside, and not ahead of the cart
 
 
 @pytest.mark.slow

@@ -15,9 +15,9 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TreeError
+from gaitway.crowd.throng.bodies import smooth_paths
 from gaitway.live import Arrived, LiveCrowd, LiveOptions, Stuck
 from gaitway.live.mixing import rules
-from gaitway.live.mixing.bodies import smooth_paths
 from gaitway.live.mixing.handover import BLEND, HandOvers
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import LiveSimulation
@@ -246,6 +246,34 @@ def test_who_meets_somebody_in_a_passage_is_told_by_whom_it_is_blocked_and_one_s
         while crowd.time < 60.0 and not crowd.arrived().all():
             crowd.step(FRAME)
         assert crowd.arrived().all()
+
+
+@pytest.mark.slow
+def test_a_passage_that_nobody_can_resolve_is_named_with_who_blocks_whom() -> None:
+    walls = tuple(Obstacle(Box((0.0, side * 1.29), (8.0, 2.0), 2.0)) for side in (-1.0, 1.0))
+    tube = World((-16.0, -2.2, 16.0, 2.2), walls)  # 0.58 m wide: nobody passes anybody in it
+    each = 10  # together more than step back for one another
+    away = 4.8 + 0.9 * np.arange(each)
+    starts = [[-x, 0.0, 0.0] for x in away] + [[x, 0.0, np.pi] for x in away]
+    goals = [[x, 0.0] for x in away] + [[-x, 0.0] for x in away]
+    names = [f"{side}{k}" for side in ("west", "east") for k in range(each)]
+    with gaitway.live(tube, walker(), seed=1, options=PLAIN, dynamics="crowd") as crowd:
+        crowd.add_many(starts, goals, names=names)
+        while crowd.time < 20.0:
+            crowd.step(FRAME)
+        told = {event.name: event for event in crowd.hindered() if isinstance(event, Stuck)}
+        for one, other in (("west0", "east0"), ("east0", "west0")):
+            if one in told:  # of two who press on one another one may be told later
+                assert told[one].by == crowd.id(other) and told[one].reason == f"'{other}' is in the way"
+        behind = [name for name in told if name[-1] != "0"]
+        assert len(behind) >= each and len(told) > len(behind)
+        for name in behind:  # all others wait for whoever is in front of them, and know for whom that one waits
+            before = f"{name[:4]}{int(name[4:]) - 1}"
+            assert told[name].by == crowd.id(before)
+            assert told[name].reason.startswith(f"'{before}' is in the way, and '"), told[name].reason
+            assert 5.0 < told[name].time < 20.0
+        x = crowd.positions()[:, 0]
+        assert (np.diff(x[:each]) < 0.0).all() and (np.diff(x[each:]) > 0.0).all() and x[0] < x[each]
 
 
 def test_density_has_two_bounds() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -204,6 +205,7 @@ def united(parts: Sequence[shapely.Geometry] | npt.NDArray[np.object_]) -> shape
     return shapely.union_all(parts, grid_size=_UNITED)
 
 
+@lru_cache(maxsize=1024)  # walls are asked for over and over
 def core_geometry(footprint: Footprint) -> shapely.Geometry:
     """Return a footprint without its rounding, exactly: filled rings by the even-odd rule, lines and points."""
     rings = footprint.rings

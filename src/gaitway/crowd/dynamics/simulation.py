@@ -22,6 +22,7 @@ from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepR
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
+from gaitway.crowd.dynamics.movers import MoverWatch
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.stuck import StuckPerson, blocking_chain, stuck_person
@@ -35,6 +36,9 @@ _HELD, _AROUND, _OTHER_SIDE, _AMONG = 0.5, 1.25, 2.0, 4.0
 and time without progress after which they go around several who stand [s]."""
 _COVERED = 0.35
 """Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
+_AROUND_GOAL, _MORE_AROUND = 1.2, 0.5
+"""Distance from a goal that is held within which people gather around it, and more by the root of how many they are
+[m]."""
 SLOWEST, FASTEST = 0.5, 2.2
 """Range of the speeds that are drawn [m/s]."""
 
@@ -45,6 +49,9 @@ class CrowdSimulation:
     People are numbered by ids from 0 on, in the order in which they were added. All arrays are in the order of `ids`.
     The same calls give the same bytes with any number of threads.
     """
+
+    foresees = False
+    """Whether people look ahead at where things go that move by themselves."""
 
     def __init__(self, place: World | Walls, options: CrowdOptions | None = None, seed: int = 0) -> None:
         """Prepare a place without people.
@@ -142,6 +149,9 @@ class CrowdSimulation:
         self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
         self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
+        self._movers = (
+            MoverWatch(place, body.reach) if self.foresees and isinstance(place, World) and place.movers else None
+        )
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
         if len(here):
@@ -399,6 +409,10 @@ class CrowdSimulation:
             self._go_around(held, wishes)
             if self.options.yield_after > 0.0:
                 self._step_back(held, wishes, dt)
+            if self._movers is not None:
+                self._movers.change_wishes(
+                    active[~self._led[active]], self._positions, wishes, self.time, self._hash, self._modes == STAND
+                )
             self._move(active, wishes, held, dt)
         self.time += dt
         self._tick += 1
@@ -575,8 +589,7 @@ class CrowdSimulation:
         if self._world is None or not self._world.movers:
             return self._hash
         moving = edges_of(mover_outlines(self._world, self.time))
-        reach = self.options.body.reach + _avoidance_kernels.WALL_SIGHT
-        return WallHash.of(np.concatenate([self._edges, moving]), self.walls.bounds, reach)
+        return self._hash.joined(moving, self.options.body.reach + _avoidance_kernels.WALL_SIGHT)
 
     def _sorted(self, active: IntArray) -> IntArray:
         order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)
@@ -641,10 +654,12 @@ class CrowdSimulation:
         late = np.flatnonzero(self._present & (self._modes == WALK) & (self._slow >= self.options.patience))
         goals = 0.5 * (self._goals[:, :2] + self._goals[:, 2:])
         around = np.flatnonzero(self._gathered)
-        for row in late.tolist():
+        farthest = _AROUND_GOAL + _MORE_AROUND * np.sqrt(len(standing) + len(around))
+        away = np.hypot(*(self._positions[late] - goals[late]).T)
+        for row in late[away < farthest].tolist():
             same = standing[np.hypot(*(self._positions[standing] - goals[row]).T) < _COVERED]
             crowd = around[np.hypot(*(goals[around] - goals[row]).T) < 0.6]
-            near = 1.2 + 0.5 * np.sqrt(len(same) + len(crowd))
+            near = _AROUND_GOAL + _MORE_AROUND * np.sqrt(len(same) + len(crowd))
             if len(same) and np.hypot(*(self._positions[row] - goals[row])) < near:
                 self._modes[row], self._gathered[row] = STAND, True
                 self._holds[row] = self._positions[row]

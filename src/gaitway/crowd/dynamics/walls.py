@@ -121,8 +121,21 @@ class WallHash:
         x0, y0, x1, y1 = bounds
         cell = max(HASH_CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / MAX_HASH_CELLS)))
         shape = (int((x1 - x0) / cell) + 1, int((y1 - y0) / cell) + 1)
-        cells, which = [], []
-        for number, (x, y, ux, uy, half, radius) in enumerate(edges.tolist()):
+        none = WallHash(
+            place=read_only(np.array([x0, y0, 1.0 / cell])),
+            shape=shape,
+            edges=np.empty((0, 6)),
+            starts=np.zeros(shape[0] * shape[1] + 1, np.int64),
+            entries=np.empty(0, np.int64),
+        )
+        return none.joined(edges, reach)
+
+    def joined(self, edges: FloatArray, reach: float) -> WallHash:
+        """Return these edges and more of them (S, 6), sorted into all cells that they come within a reach of [m]."""
+        x0, y0, cell, shape = float(self.place[0]), float(self.place[1]), 1.0 / float(self.place[2]), self.shape
+        cells = [np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))]
+        which = [self.entries]
+        for number, (x, y, ux, uy, half, radius) in enumerate(edges.tolist(), start=len(self.edges)):
             wide = reach + radius
             dx, dy = abs(ux) * half + wide, abs(uy) * half + wide
             i = np.arange(max(int((x - dx - x0) / cell), 0), min(int(max(x + dx - x0, -cell) / cell), shape[0] - 1) + 1)
@@ -138,9 +151,9 @@ class WallHash:
         order = np.argsort(flat, kind="stable")
         counts = np.bincount(flat, minlength=shape[0] * shape[1])
         return WallHash(
-            place=read_only(np.array([x0, y0, 1.0 / cell])),
+            place=self.place,
             shape=shape,
-            edges=read_only(np.ascontiguousarray(edges, dtype=np.float64)),
+            edges=read_only(np.concatenate([self.edges, edges])),
             starts=read_only(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)),
             entries=read_only(np.concatenate([np.empty(0, np.int64), *which]).astype(np.int64)[order]),
         )

@@ -17,9 +17,9 @@ from gaitway.core.jit import kernel
 from gaitway.crowd.locomotion.cycles import SHARES
 from gaitway.crowd.locomotion.space import DUTY, LIFT, PRINTS, RATE, STANCE, SWING, TURN_METRES
 
-PHASE, ACTIVE, IDLE, CELL, HELD = range(5)
+PHASE, ACTIVE, IDLE, CELL, CALM = range(5)
 """Columns of `state`: phase [cycles]; how far the gait is faded in, 0 to 1; time of standing [s]; tetrahedron of the
-last velocity; whether the phase waits."""
+last velocity; by how much more a foot of who stands may be from where it should be before it steps, as a share."""
 FOOT, FOOT_WIDTH = 5, 8
 SWUNG, STOOD, FROM_X, FROM_Y, FROM_YAW, TO_X, TO_Y, TO_YAW = range(8)
 """Columns of a foot, from `FOOT` on: share of the swing, -1 in a stance; share of the stance; where it stands or stood;
@@ -299,13 +299,14 @@ def _advance(
                 s, reach,
             )  # fmt: skip
             need2 = _need(state, s, 1 - k, x2, y2, yaw2, heading)
-            wanted = need > NEED or need2 > NEED
-            if state[s, ACTIVE] < 0.12 and need2 > max(need, NEED):  # at rest any foot may be the first
+            least = NEED * (1.0 + state[s, CALM])
+            wanted = need > least or need2 > least
+            if state[s, ACTIVE] < 0.12 and need2 > max(need, least):  # at rest any foot may be the first
                 state[s, PHASE] += 0.5
                 state[s, foot + STOOD], state[s, other + STOOD] = 0.5, 1.0
                 go = False
             else:
-                go = (need > NEED or need2 > 1.5 * NEED) and state[s, ACTIVE] >= READY
+                go = (need > least or need2 > 1.5 * least) and state[s, ACTIVE] >= READY
         if go:
             state[s, foot + SWUNG] = min(max(place + move - duty, 0.0), move) / (1.0 - duty)
             lifted = k
@@ -324,7 +325,6 @@ def _advance(
         move = 0.0
     fading = dt / FADE_IN_S if (wanted or not held) else -dt / FADE_OUT_S
     state[s, ACTIVE] = min(max(state[s, ACTIVE] + fading, 0.0), 1.0)
-    state[s, HELD] = 1.0 if held else 0.0
     for k in range(2):
         foot = FOOT + k * FOOT_WIDTH
         duty = _trait(traits, style, corners, steps, n, DUTY + k)

@@ -31,6 +31,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
     _smooth,
     _wrapped,
 )
+from gaitway.motion.limits import HUMAN_LIMITS
 
 STRAIGHT, LANDING = 0.996, 0.982
 """Longest leg that pushes off, and that swings or lands, as shares of the straight one."""
@@ -38,10 +39,19 @@ TRAILING = 0.988
 """A standing leg that is longer than this raises its heel, as a share of the straight one."""
 HEEL_UP, TIPTOE, BEHIND = -1.25, -0.6, 0.2
 """Lowest pitch of a foot that is left behind and of one that is not [rad], and how far behind the hip that is [m]."""
+DEEP = 0.07
+"""A foot that was left behind begins to raise its heel, whatever it does, where the pelvis would sink by this [m]."""
 GENTLE = 0.985
 """A swinging leg that has to be longer than this follows its foot less and less, as a share of the straight one."""
 TOES_FLAT, TOE_SHARE, ANKLE = 6, 7, 8
 """Columns of the shape of a foot."""
+EASE = 0.95
+"""Share of the range of an ankle that feet use."""
+DORSAL, PLANTAR = (EASE * abs(float(np.radians(end))) for end in HUMAN_LIMITS["ankle"].swing_deg)
+INWARD, OUTWARD = (EASE * abs(float(np.radians(end))) for end in HUMAN_LIMITS["ankle"].side_deg)
+"""How far an ankle turns in the four directions [rad]."""
+EASING, EASINGS = 0.1, 14
+"""Steps in which a pitch is sought that an ankle allows [rad], and how many."""
 Quaternion = tuple[float, float, float, float]
 
 
@@ -166,6 +176,105 @@ def _ankle(
     return x, y, foot[k, ANKLE] + up + steps[n, out + RISE], yaw
 
 
+@kernel(inner=True)
+def _leg(
+    hx: float, hy: float, hz: float, ax: float, ay: float, az: float, a: float, b: float, knee: float, swings: bool
+) -> tuple[Quaternion, Quaternion]:
+    """Return the turns of the thigh (of length a) and the shank (of length b) from a hip to an ankle.
+
+    `knee` is the direction that the knee points to [rad]; a leg that swings is never jerked straight.
+    """
+    dx, dy, dz = ax - hx, ay - hy, az - hz
+    far = np.sqrt(dx * dx + dy * dy + dz * dz)
+    ux, uy, uz = dx / far, dy / far, dz / far
+    reach = min(max(far, 1.05 * abs(a - b) + 0.05), 0.9995 * (a + b))
+    over = far / (a + b) - GENTLE
+    if swings and over > 0.0:
+        reach = (a + b) * (GENTLE + 0.012 * (1.0 - np.exp(-over / 0.012)))
+    fx, fy = np.cos(knee), np.sin(knee)
+    along = fx * ux + fy * uy
+    px, py, pz = fx - along * ux, fy - along * uy, -along * uz
+    size = 1.0 / np.sqrt(px * px + py * py + pz * pz)
+    plane = _frame(px * size, py * size, pz * size, ux, uy, uz)
+    bend = min((a * a + reach * reach - b * b) / (2.0 * a * reach), 1.0)
+    fold = min((b * b + reach * reach - a * a) / (2.0 * b * reach), 1.0)
+    thigh = _times(plane, (np.sqrt(0.5 + 0.5 * bend), 0.0, -np.sqrt(0.5 - 0.5 * bend), 0.0))
+    shank = _times(plane, (np.sqrt(0.5 + 0.5 * fold), 0.0, np.sqrt(0.5 - 0.5 * fold), 0.0))
+    return thigh, shank
+
+
+@kernel(inner=True)
+def _foot(toes: float, pitch: float) -> Quaternion:
+    """Return the turn of a foot with this yaw and pitch [rad]."""
+    turned = (np.cos(0.5 * toes), 0.0, 0.0, np.sin(0.5 * toes))
+    return _times(turned, (np.cos(0.5 * pitch), 0.0, -np.sin(0.5 * pitch), 0.0))
+
+
+@kernel(inner=True)
+def _swing(turn: Quaternion) -> tuple[float, float, Quaternion]:
+    """Return the rotation vector (x, y) of the swing of a turn that is a swing after a twist about z, and the twist."""
+    size = max(np.sqrt(turn[0] * turn[0] + turn[3] * turn[3]), 1e-12)
+    twist = (turn[0] / size, 0.0, 0.0, turn[3] / size)
+    swing = _times(turn, _inverse(twist))
+    across = np.sqrt(swing[1] * swing[1] + swing[2] * swing[2])
+    scale = 2.0 if across < 1e-9 else 2.0 * np.arctan2(across, swing[0]) / across
+    return scale * swing[1], scale * swing[2], twist
+
+
+@kernel(inner=True)
+def _strain(x: float, y: float, k: int) -> float:
+    """Return the swing of an ankle of leg `k`, as a share of the farthest one in the same direction."""
+    side = x * (1.0 - 2.0 * k)
+    return float(
+        np.sqrt((y / (PLANTAR if y > 0.0 else DORSAL)) ** 2 + (side / (OUTWARD if side > 0.0 else INWARD)) ** 2)
+    )
+
+
+@kernel(inner=True)
+def _strain_of_pitch(
+    steps: FloatArray, n: int, out: int, pitch: float, feet: FloatArray, k: int, hx: float, hy: float, hz: float,
+    a: float, b: float, heading: float,
+) -> float:  # fmt: skip
+    """Return the strain of the ankle of a foot with this pitch below a hip."""
+    ax, ay, az, toes = _ankle(steps, n, out, pitch, feet, k)
+    knee = heading + 0.6 * _wrapped(toes - heading)
+    _thigh, shank = _leg(hx, hy, hz, ax, ay, az, a, b, knee, steps[n, out + ACROSS] >= 0.0)
+    x, y, _twist = _swing(_times(_inverse(shank), _foot(toes, pitch)))
+    return _strain(x, y, k)
+
+
+@kernel(inner=True)
+def _eased(
+    steps: FloatArray, n: int, out: int, pitch: float, lowest: float, feet: FloatArray, k: int, hx: float, hy: float,
+    hz: float, a: float, b: float, heading: float,
+) -> float:  # fmt: skip
+    """Return the pitch of a foot, or the nearest one down to `lowest` at which its ankle is within its range."""
+    strain = _strain_of_pitch(steps, n, out, pitch, feet, k, hx, hy, hz, a, b, heading)
+    if strain <= 1.0:
+        return pitch
+    best, least, within = pitch, strain, False
+    for i in range(1, EASINGS):
+        for sign in (1.0, -1.0):
+            tried = pitch + sign * i * EASING
+            if tried < lowest or tried > max(pitch, 0.0):
+                continue
+            strain = _strain_of_pitch(steps, n, out, tried, feet, k, hx, hy, hz, a, b, heading)
+            if strain < least and not within:
+                best, least, within = tried, strain, strain <= 1.0
+        if within:
+            break
+    if not within:
+        return best
+    good, bad = best, best - EASING if best > pitch else best + EASING
+    for _ in range(5):
+        middle = 0.5 * (good + bad)
+        if _strain_of_pitch(steps, n, out, middle, feet, k, hx, hy, hz, a, b, heading) <= 1.0:
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
 @kernel
 def pose_bodies(
     low: int,
@@ -262,6 +371,11 @@ def pose_bodies(
             trails = min(max(((hx - ax) * np.cos(toes) + (hy - ay) * np.sin(toes)) / BEHIND, 0.0), 1.0)
             pitch = max(pitch, TIPTOE - 2.0 * trails)
             lowest = min(pitch, TIPTOE + trails * (HEEL_UP - TIPTOE))
+            # nobody kneels down for a foot that was left behind
+            apart = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)
+            sinks = hz - az - np.sqrt((LANDING * length) ** 2 - apart)
+            lifted = _smooth(4.0 * steps[n, out + ACROSS])  # 0 of a foot that stands
+            late = max(late, (1.0 - lifted) * trails * _smooth((sinks - DEEP) / DEEP))
             if late > 0.0:
                 for _ in range(4):  # a leg that trails too far raises its heel
                     ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
@@ -269,6 +383,9 @@ def pose_bodies(
                     if over <= 0.0:
                         break
                     pitch = max(pitch - late * over * over / (over + 0.01) / 0.14, lowest)
+            pitch = _eased(
+                steps, n, out, pitch, lowest, feet, k, hx, hy, hz - drops[n], lengths[k, 0], lengths[k, 1], heading
+            )
             pitches[k] = pitch
             ax, ay, az, _yaw = _ankle(steps, n, out, pitch, feet, k)
             flat = min((ax - hx) ** 2 + (ay - hy) ** 2, (0.9 * length) ** 2)
@@ -286,23 +403,17 @@ def pose_bodies(
             hx, hy, hz = hips[k, 0], hips[k, 1], hips[k, 2] - drops[n]
             dx, dy, dz = ax - hx, ay - hy, az - hz
             far = np.sqrt(dx * dx + dy * dy + dz * dz)
-            ux, uy, uz = dx / far, dy / far, dz / far
-            reach = min(max(far, 1.05 * abs(a - b) + 0.05), 0.9995 * (a + b))
-            over = far / (a + b) - GENTLE
-            if steps[n, out + ACROSS] >= 0.0 and over > 0.0:  # a swinging leg is never jerked straight
-                reach = (a + b) * (GENTLE + 0.012 * (1.0 - np.exp(-over / 0.012)))
-            knee = heading + 0.6 * _wrapped(toes - heading)
-            fx, fy = np.cos(knee), np.sin(knee)
-            along = fx * ux + fy * uy
-            px, py, pz = fx - along * ux, fy - along * uy, -along * uz
-            size = 1.0 / np.sqrt(px * px + py * py + pz * pz)
-            plane = _frame(px * size, py * size, pz * size, ux, uy, uz)
-            bend = min((a * a + reach * reach - b * b) / (2.0 * a * reach), 1.0)
-            fold = min((b * b + reach * reach - a * a) / (2.0 * b * reach), 1.0)
-            thigh = _times(plane, (np.sqrt(0.5 + 0.5 * bend), 0.0, -np.sqrt(0.5 - 0.5 * bend), 0.0))
-            shank = _times(plane, (np.sqrt(0.5 + 0.5 * fold), 0.0, np.sqrt(0.5 - 0.5 * fold), 0.0))
-            turned = (np.cos(0.5 * toes), 0.0, 0.0, np.sin(0.5 * toes))
-            foot = _times(turned, (np.cos(0.5 * pitch), 0.0, -np.sin(0.5 * pitch), 0.0))
+            knee, swings = heading + 0.6 * _wrapped(toes - heading), steps[n, out + ACROSS] >= 0.0
+            thigh, shank = _leg(hx, hy, hz, ax, ay, az, a, b, knee, swings)
+            foot = _foot(toes, pitch)
+            if swings:  # a foot in the air goes along with its shank where an ankle does not turn farther
+                sx, sy, twist = _swing(_times(_inverse(shank), foot))
+                strain = _strain(sx, sy, k)
+                if strain > 1.0:
+                    angle = np.sqrt(sx * sx + sy * sy)
+                    less = np.sin(0.5 * angle / strain) / angle
+                    swung = (np.cos(0.5 * angle / strain), sx * less, sy * less, 0.0)
+                    foot = _times(shank, _times(swung, twist))
             hip, knee_joint, ankle, toe = legs[k, 0], legs[k, 1], legs[k, 2], legs[k, 3]
             turn = base
             for i in range(paths.shape[1] - 1):

@@ -144,11 +144,6 @@ def closeness(paths: SteeredPaths, near: float = _NEAR, far: float = _FAR) -> Fl
     return _every_few_frames(paths, measured)
 
 
-def narrowness(paths: SteeredPaths, walls: Walls) -> FloatArray:
-    """Return how near walls, and people right before one, are in every row, 0 (far) to 1 (they touch); (R,)."""
-    return _every_few_frames(paths, lambda rows: narrow_places(paths.path[rows, :2], paths.path[rows, 2], walls))
-
-
 def narrow_places(places: FloatArray, headings: FloatArray, walls: Walls) -> FloatArray:
     """Return how near walls, and people right before one, are at one moment, 0 (far) to 1 (they touch); (N,).
 
@@ -167,8 +162,8 @@ def narrow_places(places: FloatArray, headings: FloatArray, walls: Walls) -> Flo
             ahead = (to * ways[one]).sum(axis=1) > _RIGHT_BEFORE * apart
             share = np.clip((_NOT_BEFORE - apart) / (_NOT_BEFORE - _BEFORE), 0.0, 1.0)
             np.maximum.at(out, one[ahead], share[ahead])
-    for points, (nearest, farthest) in ((places + _AHEAD * ways, _WALL_AHEAD), (places, _WALL)):
-        gaps = walls.depths(points)
+    both = walls.depths(np.concatenate([places + _AHEAD * ways, places])).reshape(2, -1)
+    for gaps, (nearest, farthest) in zip(both, (_WALL_AHEAD, _WALL), strict=True):
         out = np.maximum(out, np.clip((farthest - gaps) / (farthest - nearest), 0.0, 1.0))
     return out
 

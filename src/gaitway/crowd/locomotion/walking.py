@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from zlib import crc32
 
 import numpy as np
@@ -11,7 +10,6 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.crowd.locomotion import _feet_kernels
-from gaitway.crowd.locomotion._feet_kernels import ACROSS, HERE, STEP_FEET, STEP_WIDTH, STEP_X, STEP_Y, THERE
 from gaitway.crowd.locomotion.posing import BodyPoses, posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import ARM_HABITS, SteeredPaths
@@ -36,51 +34,6 @@ class Walk:
     beyond: FloatArray
     """Factors by which velocities lie outside of the space, 1 for inside; (F,)."""
 
-    @cached_property
-    def footprints(self) -> IntArray:
-        """Number of the footprint of each foot that it stands on or left last, counted from 0; (F, 2)."""
-        stands = np.column_stack([self.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] < 0.0 for k in range(2)])
-        landed = np.zeros(stands.shape, dtype=np.int64)
-        landed[1:] = stands[1:] & ~stands[:-1]
-        return np.cumsum(landed, axis=0)
-
-    def across(self) -> FloatArray:
-        """Return how far each foot is from its last footprint to its next one, 0 to 1; 0 in a stance; (F, 2)."""
-        return np.column_stack([self.steps[:, STEP_FEET + k * STEP_WIDTH + ACROSS] for k in range(2)]).clip(0.0, 1.0)
-
-    def moved(self, shifts: FloatArray, moves: tuple[FloatArray, FloatArray]) -> FloatArray:
-        """Return the steps of the same walk along a path that is moved aside, and with footprints that are moved.
-
-        Nothing else changes: feet are lifted and set down when they were. A footprint goes with the path, by as much
-        as that is moved on average while the foot stands on it.
-
-        Args:
-            shifts: how far the path is moved in every frame [m]; (F, 2).
-            moves: how far each footprint of the left and of the right foot is moved besides, and how far the foot is
-                led aside in the middle of the swing that follows [m]; (P, 4) each, with at least one row more than the
-                last number of `footprints`.
-
-        Returns:
-            Steps as `steps`; (F, STEP_COLUMNS).
-        """
-        steps = self.steps.copy()
-        steps[:, STEP_X] += shifts[:, 0]
-        steps[:, STEP_Y] += shifts[:, 1]
-        for k in range(2):
-            foot, prints = STEP_FEET + k * STEP_WIDTH, self.footprints[:, k]
-            stands = self.steps[:, foot + ACROSS] < 0.0
-            count = len(moves[k])
-            frames = np.bincount(prints[stands], minlength=count)[:, None]
-            sums = np.column_stack([np.bincount(prints[stands], shifts[stands, c], count) for c in range(2)])
-            # nobody is seen on a print that was left before the first frame, or is reached after the last one
-            unseen = np.where(np.arange(count)[:, None] == 0, shifts[0], shifts[-1])
-            places = moves[k][:, :2] + np.where(frames > 0, sums / np.maximum(frames, 1), unseen)
-            across = steps[:, foot + ACROSS].clip(0.0, 1.0)[:, None]
-            aside = 4.0 * across * (1.0 - across) * moves[k][prints, 2:]
-            steps[:, foot + HERE : foot + HERE + 2] += places[prints] + aside
-            steps[:, foot + THERE : foot + THERE + 2] += places[np.where(stands, prints, prints + 1)] + aside
-        return steps
-
     def clip(self) -> Clip:
         """Return the motion."""
         space, frames = self.space, len(self.steps)
@@ -91,14 +44,26 @@ class Walk:
 
     def clip_of(self, poses: BodyPoses) -> Clip:
         """Return the motion of poses of this walk, one for each frame."""
-        rig = self.space.rig
-        contacts = np.zeros((len(poses.roots), len(rig.skeleton.contact_points)), dtype=bool)
-        for column, flags in zip(rig.columns.ravel(), poses.down.T, strict=True):
-            if column >= 0:
-                contacts[:, column] = flags
-        turns = poses.rotations.astype(np.float64)
-        turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-        return Clip(rig.skeleton, poses.roots, turns, self.fps, self.name, contacts)
+        return body_clip(self.space, poses, self.fps, self.name)
+
+
+def body_clip(space: LocomotionSpace, poses: BodyPoses, fps: float, name: str) -> Clip:
+    """Return the motion of the poses of a body, one for each frame.
+
+    Args:
+        space: gaits of the body.
+        poses: the poses.
+        fps: rate [Hz].
+        name: of the clip.
+    """
+    rig = space.rig
+    contacts = np.zeros((len(poses.roots), len(rig.skeleton.contact_points)), dtype=bool)
+    for column, flags in zip(rig.columns.ravel(), poses.down.T, strict=True):
+        if column >= 0:
+            contacts[:, column] = flags
+    turns = poses.rotations.astype(np.float64)
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+    return Clip(rig.skeleton, poses.roots, turns, fps, name, contacts)
 
 
 def walk_along(

@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
-from gaitway.live.mixing.bodies import rows_in
+from gaitway.crowd.throng.bodies import rows_in
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.blending import ease
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, set_limb, two_bone

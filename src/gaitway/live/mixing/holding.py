@@ -12,32 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
-from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.crowd.throng.bodies import ThrongBodies
+from gaitway.crowd.throng.parting import Poses
+from gaitway.crowd.throng.patience import SLOWED
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.parting import Poses
 from gaitway.live.mixing.simulation import LiveSimulation
-
-BAR = 0.003
-"""Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
-frames, too."""
-_PATIENCE = 0.5
-"""Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
-_RELAX, _JAMMED = 0.05, 0.005
-"""Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
-_LOCKED, _LOOSEN, _LOOSE = 3.0, 0.01, 0.01
-"""Time after which two count as locked by their limbs [s]; how much more is allowed for each second of waiting then
-[m/s], and the most of it [m]. Legs that are in between one another, or around the corner of a wall, find no other way
-out, and who stands there for ever holds up everybody behind. In all that is less than the 2 cm by which sleeves may
-touch in a jam; the audit counts such touches."""
-_HOPELESS, _LAST = 10.0, 0.02
-"""Time after which that did not serve [s], and how much more is allowed then, at the same rate [m]. Few get there: one
-pair of 500 people at an opening, which stood in the midst of it for 54 s without this."""
-_FORGET = 1.0
-"""Seconds of waiting that are forgotten in a second in which nobody is in the way."""
-_SLOWEST, _HASTE = 0.5, 1.4
-"""Least pace of feet, and the factor by which it grows in a step in which nobody is in the way."""
-_SLOWED = 0.85
-"""Share of its velocity that who waits keeps."""
 
 
 class LastMoment:
@@ -87,25 +66,4 @@ class LastMoment:
         """
         assert self._places is not None
         numbers[slots[:, None], list(columns)] = self._numbers[slots[:, None], list(columns)]
-        simulation.put_back(slots, *self._places, _SLOWED)
-
-
-def allowed_depths(waited: FloatArray) -> FloatArray:
-    """Return how deep people may be in others [m], who have waited for so long [s]; (N,)."""
-    more = np.clip(_LOOSEN * (waited - _LOCKED), 0.0, _LOOSE) + np.clip(_LOOSEN * (waited - _HOPELESS), 0.0, _LAST)
-    return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED) + more)
-
-
-def is_late(waited: FloatArray) -> BoolArray:
-    """Return who sets a swinging foot down where it is, of people who have waited for so long [s]; (N,)."""
-    return np.asarray(waited > _PATIENCE)
-
-
-def waited_on(waited: FloatArray, held: BoolArray, dt: float) -> FloatArray:
-    """Return how long people have waited [s] (N,) after a further step, in which some did (N,)."""
-    return np.where(held, waited + dt, np.maximum(waited - _FORGET * dt, 0.0))
-
-
-def paces_on(paces: FloatArray, held: BoolArray) -> FloatArray:
-    """Return the paces of feet (N,) after a further step, in which some had to wait (N,)."""
-    return np.where(held, np.maximum(0.5 * paces, _SLOWEST), np.minimum(_HASTE * paces, 1.0))
+        simulation.put_back(slots, *self._places, SLOWED)

@@ -12,7 +12,8 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import CrowdError
 from gaitway.crowd.locomotion.space import LocomotionSpace, locomotion_space
-from gaitway.live.mixing.bodies import ThrongBodies
+from gaitway.crowd.throng.bodies import ThrongBodies
+from gaitway.crowd.throng.walking import MIDDLE
 from gaitway.live.mixing.handover import HandOvers
 from gaitway.live.planning.planner import LivePlanner
 from gaitway.live.playing import _playing_kernels as playing
@@ -25,8 +26,6 @@ from gaitway.world.world import World
 
 _APART = 0.5
 """Distance between the parts of a long body [m]."""
-MIDDLE = 0.06
-"""How far the middle of a standing person, from the back to the toes, lies ahead of the root [m]."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,19 +14,20 @@ import numba
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.core import planar, rotations
+from gaitway.core import rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.crowd.locomotion.space import LocomotionSpace
-from gaitway.crowd.locomotion.steering import narrow_places
+from gaitway.crowd.throng.bodies import ThrongBodies, leg_distance, rows_in
+from gaitway.crowd.throng.parting import NEAR, part_throng
+from gaitway.crowd.throng.patience import BAR, allowed_depths, is_late, paces_on, waited_on
+from gaitway.crowd.throng.walking import LOOK_EVERY, STOPPED, ahead, follow_dynamics, lowered_arms, moved_by_limbs
 from gaitway.live.mixing import rules
 from gaitway.live.mixing._mixing_kernels import keep_places
-from gaitway.live.mixing.bodies import ThrongBodies, leg_distance, rows_in, smooth_paths
 from gaitway.live.mixing.handover import HandOvers
-from gaitway.live.mixing.holding import BAR, LastMoment, allowed_depths, is_late, paces_on, waited_on
+from gaitway.live.mixing.holding import LastMoment
 from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
-from gaitway.live.mixing.parting import NEAR, part_throng, pushed_softly
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import MANY, LiveSimulation
 from gaitway.live.options import Dynamics
@@ -55,8 +56,6 @@ _STRAIGHT = 0.25
 """Largest angle between trunk and way at which people go back to clips [rad]."""
 _DETOUR = 1.3
 """Where special obstacles are, nobody joins whose way on the floor is longer than the one it has by this factor."""
-_FAR, _NEAR = 1.2, 0.75
-"""Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _STANDS = 0.12
 """Speed below which somebody stands [m/s]."""
 _THREADS = 4
@@ -82,8 +81,6 @@ _MOMENT = (_X, _Y, _HEADING, *range(_SMOOTH.start, _SMOOTH.stop))
 """Columns that are put back for who waits."""
 _WARM = 0.03
 """Time of the step that compiles what a throng needs [s]."""
-_TWIST = 0.6
-"""Greatest angle by which outlines in the dynamics are turned ahead of bodies [rad]."""
 
 
 class LiveMixture:
@@ -309,7 +306,7 @@ class LiveMixture:
         if self._simulation is not None and len(walkers):
             self._leave(parts, walkers, play, clip_poses)
         if parts.time >= self._next_look - 1e-9:
-            self._next_look = parts.time + rules.LOOK_EVERY
+            self._next_look = parts.time + LOOK_EVERY
             self._look(parts, there, clip_poses)
         self._recall(parts, clip_poses)
         self._show()
@@ -459,7 +456,7 @@ class LiveMixture:
         simulation.enter(slots[fresh], places[fresh], headings[fresh], speeds[fresh], along[fresh])
         rows = simulation.rows_of(slots)
         velocities = numbers[slots][:, [_VX, _VY]]
-        middles = places + rules.ahead(along, headings)
+        middles = places + ahead(along, headings)
         simulation.guide(rows, middles, headings, velocities)
         simulation.let_walk(rows, velocities, goals, reaches, there)
         groups = np.array([self._kinds[owner].group for owner in owners.tolist()])
@@ -505,7 +502,7 @@ class LiveMixture:
             return
         slots = simulation.slots[rows]
         headings = numbers[slots, _HEADING]
-        places = numbers[slots][:, [_X, _Y]] + rules.ahead(simulation.along[rows], headings)
+        places = numbers[slots][:, [_X, _Y]] + ahead(simulation.along[rows], headings)
         simulation.guide(rows, places, headings, numbers[slots][:, [_VX, _VY]])
         present = tree.query(places, distance_upper_bound=_SIGHT)[0] < np.inf
         there = parts.crowd.value.counts[slots, playing.STATUS] == playing.THERE
@@ -518,23 +515,19 @@ class LiveMixture:
         rows = simulation.rows_of(walkers)
         places, headings, velocities = simulation.positions, simulation.headings, simulation.velocities
         if parts.time >= self._next_look - 1e-9:
-            self._look_at_arms(np.flatnonzero(simulation.present), places, headings)
+            here = np.flatnonzero(simulation.present)
+            numbers[simulation.slots[here], _LOWERED] = lowered_arms(places[here], headings[here], simulation.walls)
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= MANY else 1
         for bodies in self._bodies:
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
-            smooth_paths(path, places[own], headings[own], dt)
-            path[:, 4] = bodies.turned_as_feet_allow(path[:, 4], dt * numbers[bodies.slots, _PACE])
-            roots = path[:, :2] - rules.ahead(simulation.along[own], path[:, 4])
-            back = bodies.held_by_feet(roots)
-            path[:, :2] += back
-            simulation.nudge(own, back)
-            headings[own] = path[:, 4] + np.clip(planar.wrap_angle(headings[own] - path[:, 4]), -_TWIST, _TWIST)
+            headings[own] = follow_dynamics(
+                bodies, simulation, own, headings[own], path, simulation.along[own], numbers[bodies.slots, _LOWERED],
+                numbers[bodies.slots, _PACE], dt, threads,
+            )  # fmt: skip
             numbers[bodies.slots, _SMOOTH] = path
-            lowered, paces = numbers[bodies.slots, _LOWERED], numbers[bodies.slots, _PACE]
-            bodies.follow(roots + back, path[:, 4], dt, lowered, paces, threads)
         places = simulation.positions
         simulation.face(rows, headings[rows])
-        numbers[walkers[:, None], [_X, _Y]] = places[rows] - rules.ahead(simulation.along[rows], headings[rows])
+        numbers[walkers[:, None], [_X, _Y]] = places[rows] - ahead(simulation.along[rows], headings[rows])
         numbers[walkers, _VX], numbers[walkers, _VY] = velocities[rows, 0], velocities[rows, 1]
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
@@ -543,22 +536,6 @@ class LiveMixture:
         arrived &= numbers[walkers, _NO_FLOOR] == 0.0
         crowd.counts[walkers[arrived], playing.STATUS] = playing.THERE
         parts.live.value.tally[playing.ARRIVALS] += int(arrived.sum())
-
-    def _look_at_arms(self, here: IntArray, places: FloatArray, headings: FloatArray) -> None:
-        """Note how far arms are held down: where others, or walls, are near.
-
-        Args:
-            here: rows of the dynamics; (M,).
-            places: where all rows are [m]; (N, 2).
-            headings: which way they face [rad]; (N,).
-        """
-        simulation = self._simulation
-        assert simulation is not None
-        lowered = narrow_places(places[here], headings[here], simulation.walls)
-        if len(here) > 1:
-            away = scipy.spatial.cKDTree(places[here]).query(places[here], 2)[0][:, 1]
-            lowered = np.maximum(lowered, np.clip((_FAR - away) / (_FAR - _NEAR), 0.0, 1.0))
-        self._numbers[simulation.slots[here], _LOWERED] = lowered
 
     def _keep(self, parts: EngineParts, walkers: IntArray) -> None:
         """Reserve where people in the dynamics are and will soon be."""
@@ -736,7 +713,7 @@ class LiveMixture:
         if len(slots):
             before.put_back(slots, numbers, _MOMENT, simulation)
             numbers[slots[:, None], [_VX, _VY]] = 0.0  # who is pushed is so ever faster, until it is out of the way
-            numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= 0.3
+            numbers[slots, _SMOOTH.start + 2 : _SMOOTH.start + 4] *= STOPPED
         for bodies, roots, waits in zip(self._bodies, moves, held, strict=True):
             numbers[bodies.slots[:, None], [_X, _Y]] += roots
             numbers[bodies.slots[waits], _SMOOTH.start : _SMOOTH.start + 2] += roots[waits]
@@ -747,12 +724,10 @@ class LiveMixture:
     def _pushed(self, bodies: ThrongBodies, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
         slots = bodies.slots
-        before, path = self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH]
-        moves = dt * pushed_softly(before, path, wishes, dt)
-        back = bodies.held_by_feet(bodies.places + moves)
-        path[:, :2] += back
-        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = (moves + back) / dt, path
-        return np.asarray(moves + back)
+        path = self._numbers[slots, _SMOOTH]
+        moves = moved_by_limbs(bodies, self._numbers[slots, _PUSHED], path, wishes, dt)
+        self._numbers[slots, _PUSHED], self._numbers[slots, _SMOOTH] = moves / dt, path
+        return moves
 
     def _clips_near(
         self, parts: EngineParts, there: IntArray, clip_poses: ClipPoses

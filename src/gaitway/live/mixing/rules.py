@@ -17,8 +17,6 @@ DENSE, OPEN = 0.39, 0.17
 """From this density on people on clips join [people/m2]: five in the circle; up to the other one they go back: two."""
 BESIDE = 1.3
 """Somebody on clips joins who is so near to somebody in the dynamics [m]."""
-LOOK_EVERY = 0.2
-"""Time between two looks at densities [s]."""
 CALM = 1.0
 """Time for which it must be open before people go back to clips [s]."""
 CALM_DOWN = 0.4
@@ -102,14 +100,8 @@ def calmed(looks: FloatArray, shares: FloatArray) -> FloatArray:
         looks: the turns, wxyz; (N, P, 4).
         shares: how much less chests and arms turn, 0 to 1; (N,).
     """
-    out = looks.copy()
-    for part in (CHEST, *range(FIRST_ARM, looks.shape[1])):
-        turn = np.where(looks[:, part, :1] < 0.0, -looks[:, part], looks[:, part])
-        turn = turn + shares[:, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turn)
-        out[:, part] = rotations.normalize(turn)
+    out, parts = looks.copy(), [CHEST, *range(FIRST_ARM, looks.shape[1])]
+    turns = looks[:, parts]
+    turns = np.where(turns[..., :1] < 0.0, -turns, turns)
+    out[:, parts] = rotations.normalize(turns + shares[:, None, None] * (np.array([1.0, 0.0, 0.0, 0.0]) - turns))
     return out
-
-
-def ahead(along: FloatArray, headings: FloatArray) -> FloatArray:
-    """Return moves ahead by lengths (N,) [m] along headings (N,) [rad]; (N, 2)."""
-    return np.asarray(along[:, None] * np.column_stack([np.cos(headings), np.sin(headings)]))

@@ -11,42 +11,18 @@ from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK, SmallInts
 from gaitway.crowd.dynamics.inputs import walls_of_goals
-from gaitway.crowd.dynamics.options import CrowdBody, CrowdOptions
-from gaitway.crowd.dynamics.simulation import _STATE, CrowdSimulation
-from gaitway.crowd.dynamics.walls import WallHash
-from gaitway.live.mixing.bodies import rows_in
+from gaitway.crowd.dynamics.simulation import _STATE
+from gaitway.crowd.throng.bodies import rows_in
+from gaitway.crowd.throng.simulation import ThrongSimulation, throng_options
 from gaitway.world.world import World
 
-BODY = CrowdBody(0.48, 0.36)
-"""Outline of people, with arms and some room for feet that step. So deep that two do not try to pass one another in a
-gate of 0.7 m: their legs would have no room there, and both would wait for ever."""
-_HEADWAY = 0.0
-"""Time gap to whoever walks in front [s]. Outlines leave room for the next step already. With a longer one everybody
-waits for somebody in front where streams meet and cross, and 500 people at an opening of 6 m lock."""
-_SWEEPS = 4
-"""Sweeps in which bodies are moved apart."""
-_TRUNK_RATE = 2.2
-"""Greatest speed at which trunks turn [rad/s]. Feet have to follow while the crowd is watched."""
-_TRUNK_TURN = 0.5
-"""Greatest angle between the way that people go and the way that their trunks face [rad]. With 1.4 rad all who waited
-at a door stood sideways, shuffled through it, and their legs were in one another's way: 0.9 people a second passed a
-door of 1 m, and 1.6 with this. The outline is hardly wider than deep, so that a turn gains little room."""
-_AGILITY = 2.0
-"""Greatest acceleration of people [m/s2]. Bodies have to follow."""
-_YIELD_AFTER = 3.0
-"""Time without progress after which people of one side of a narrow place step back [s]."""
 MANY = 1500
 """Least number of people from which on several threads are worth it."""
-_HELD_BACK = 0.03
-"""Greatest change of a velocity by limbs that are in the way, in a step [m/s]. With 0.1, 135 of 500 people had crossed
-an opening of 6 m after 40 s, and 191 with this: the dynamics keep clear of people already."""
-_LANES, _KEEP_SIDE = 1.2, 1.0
-"""See `CrowdOptions`: more than there, since bodies that meet need more room than outlines do."""
 _FARTHEST = 1e7
 """Largest number in a saved throng."""
 
 
-class LiveSimulation(CrowdSimulation):
+class LiveSimulation(ThrongSimulation):
     """People by the numbers that they have in an engine. This class is **mutable**.
 
     Rows are either people who walk by the dynamics, or guided: parts of characters on clips, whose place and velocity
@@ -60,22 +36,7 @@ class LiveSimulation(CrowdSimulation):
 
     def __init__(self, world: World, seed: int, time: float) -> None:
         """Prepare a world without people, at a time [s]."""
-        super().__init__(
-            world,
-            CrowdOptions(
-                body=BODY,
-                at_goal="stand",
-                sweeps=_SWEEPS,
-                trunk_rate=_TRUNK_RATE,
-                trunk_turn=_TRUNK_TURN,
-                agility=_AGILITY,
-                headway=_HEADWAY,
-                lanes=_LANES,
-                keep_side=_KEEP_SIDE,
-                yield_after=_YIELD_AFTER,
-            ),
-            seed,
-        )
+        super().__init__(world, throng_options(), seed)
         self.time = time
         self.slots: IntArray = np.empty(0, np.int64)
         self.guided: BoolArray = np.empty(0, np.bool_)
@@ -160,16 +121,6 @@ class LiveSimulation(CrowdSimulation):
         """Tell which guided rows are near enough to matter (N,), and which of them stand at their goals (N,)."""
         self._present[rows], self._arrived[rows] = present, arrived
 
-    def nudge(self, rows: IntArray, moves: FloatArray) -> None:
-        """Move people out of the way of limbs by some millimetres, (N, 2) [m]; they go no farther against it."""
-        size = np.hypot(moves[:, 0], moves[:, 1])
-        rows, moves, out = rows[size > 0.0], moves[size > 0.0], moves[size > 0.0] / size[size > 0.0, None]
-        self._positions[rows] += moves
-        against = np.clip(-(self._velocities[rows] * out).sum(axis=1), 0.0, _HELD_BACK)
-        self._velocities[rows] += against[:, None] * out
-        stands = self._modes[rows] == STAND
-        self._holds[rows[stands]] += moves[stands]
-
     def step(self, dt: float) -> None:
         """Move everybody on by a time [s]; few people on one thread, which is not worth to be divided."""
         before = numba.get_num_threads()
@@ -186,17 +137,8 @@ class LiveSimulation(CrowdSimulation):
 
     def put_back(self, who: IntArray, slots: IntArray, places: FloatArray, faces: FloatArray, share: float) -> None:
         """Put some people back to where they were, see `places_of_all`; they keep a share of their velocity."""
-        rows, then = self.rows_of(who), rows_in(slots, who)
-        self._positions[rows], self._faces[rows] = places[then], faces[then]
-        self._velocities[rows] *= share
-
-    def face(self, rows: IntArray, headings: FloatArray) -> None:
-        """Tell which way trunks face [rad]; (N,)."""
-        self._faces[rows] = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
-
-    def walls_now(self) -> WallHash:
-        """Return the edges of walls, with movers where they are now."""
-        return self._walls_now()
+        then = rows_in(slots, who)
+        self.put_rows_back(self.rows_of(who), places[then], faces[then], share)
 
     def let_walk(
         self, rows: IntArray, velocities: FloatArray, goals: FloatArray, reaches: FloatArray, there: BoolArray

@@ -6,7 +6,7 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -80,7 +80,9 @@ class UpperBodies(NamedTuple):
     """One line for each skeleton that cannot look anywhere."""
 
 
-def with_upper_bodies(take: Take, world: World, *, seed: int = 0, who: Sequence[str] | None = None) -> UpperBodies:
+def with_upper_bodies(
+    take: Take, world: World, *, seed: int = 0, who: Sequence[str] | None = None, crowded: Collection[str] = ()
+) -> UpperBodies:
     """Let the characters of a take look where people look, stand as people stand, and swing arms of their own.
 
     Any take will do. Layers that it has stay; layers of this function are made anew.
@@ -90,11 +92,13 @@ def with_upper_bodies(take: Take, world: World, *, seed: int = 0, who: Sequence[
         world: its place.
         seed: seed of all that is drawn; each character draws by its name.
         who: names of the characters that get a layer; None for all.
+        crowded: names of those whose arms swing as they do without a layer where others or walls are near: people of a
+            throng, who hold them in there.
     """
     chosen = list(range(len(take))) if who is None else [take.index(name) for name in who]
     old = tuple(layer for layer in take.layers if layer.name != LAYER or layer.character not in chosen)
     take = replace(take, layers=old)
-    crowd = _Crowd(take, Surroundings.of(world), Onlookers.of(take), TakenPlaces(), seed)
+    crowd = _Crowd(take, Surroundings.of(world), Onlookers.of(take), TakenPlaces(), seed, frozenset(crowded))
     layers = tuple(_layers(crowd, chosen))
     lacking = [s for k, s in enumerate(take.skeletons) if missing_for_gaze(s) and (take.bodies[chosen] == k).any()]
     remarks = [
@@ -112,6 +116,7 @@ class _Crowd:
     seen: Onlookers
     places: TakenPlaces
     seed: int
+    crowded: frozenset[str]
     _usual: dict[int, FloatArray] = field(default_factory=dict)
 
     def usual(self, body: UpperBody) -> FloatArray:
@@ -182,7 +187,8 @@ def _begun(crowd: _Crowd, character: int) -> tuple[_Person, FloatArray] | None:
     vectors = np.zeros((len(clip), len(body.joints), 3))
     _look(person, vectors)
     calm = 1.0 - _passing(crowd.around, clip)
-    _swing(person, calm * _room(_share(walls, _CORNERS), clip.fps), vectors)
+    corners = calm * _room(_share(walls, _CORNERS), clip.fps)
+    _swing(person, np.minimum(corners, calm * free) if take.names[character] in crowd.crowded else corners, vectors)
     _hold(person, calm * free, vectors)
     return person, rotations.from_rotation_vector(vectors * person.upright[:, None, None])
 

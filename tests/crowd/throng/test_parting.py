@@ -11,10 +11,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.locomotion import locomotion_space
 from gaitway.crowd.locomotion._feet_kernels import FOOT, FOOT_WIDTH, FROM_X, SWUNG, TO_X
-from gaitway.live.mixing import _parting_kernels as kernels
-from gaitway.live.mixing.bodies import ThrongBodies
-from gaitway.live.mixing.holding import BAR, allowed_depths, paces_on, waited_on
-from gaitway.live.mixing.parting import (
+from gaitway.crowd.throng import _parting_kernels as kernels
+from gaitway.crowd.throng.bodies import ThrongBodies
+from gaitway.crowd.throng.parting import (
     MARGIN,
     BodyCapsules,
     BodyShapes,
@@ -25,6 +24,7 @@ from gaitway.live.mixing.parting import (
     print_pushes,
     waiting,
 )
+from gaitway.crowd.throng.patience import BAR, allowed_depths, is_late, paces_on, pauses_on, waited_on
 from gaitway.motion.body import capsule_body
 from live_crowds import walker
 
@@ -175,9 +175,35 @@ def test_nobody_leaves_a_standing_foot_behind() -> None:
     bodies = _people([(0.0, 0.0), (5.0, 0.0)], [0.0, 0.0])
     wished = np.array([[1.0, 0.0], [5.1, 0.0]])
     back = bodies.held_by_feet(wished)
-    away = np.hypot(*(bodies.prints()[0, :, :2] - (wished + back)[0]).T)
-    assert 0.25 < away.max() < 0.31
+    behind = (wished + back)[0, 0] - bodies.prints()[0, :, 0]
+    assert 0.25 < behind.max() < 0.31
     assert not back[1].any()  # so far they may lean
+
+
+def test_a_root_slows_down_before_a_foot_holds_it() -> None:
+    bodies, speed = _people([(0.0, 0.0)], [0.0]), 0.02
+    moves = []
+    for _ in range(60):
+        wished = bodies.places + np.array([speed, 0.0])
+        moves.append(speed + bodies.held_by_feet(wished)[0, 0])
+        bodies._state.path[0, 0] += moves[-1]  # feet stay
+    moved = np.array(moves)
+    assert moved[0] == pytest.approx(speed)
+    assert (np.diff(moved) <= 1e-12).all()
+    assert moved[-1] < 1e-3 and 0.25 < moved.sum() < 0.31
+    assert -np.diff(moved).min() < 0.45 * speed  # not from full speed to none in a step or two
+
+
+def test_who_is_calm_does_not_step_for_so_little() -> None:
+    bodies = _people([(0.0, 0.0), (3.0, 0.0)], [0.0, 0.0])
+    bodies.push(np.array([[0.16, 0.0], [0.16, 0.0]]), np.zeros((2, 2, 2)), np.zeros((2, 2, 2)))
+    before = bodies.prints()[..., 0]
+    for _ in range(60):
+        bodies.calm_down(np.array([2.0, 0.0]))
+        places = bodies.places.copy()
+        bodies.follow(places, np.zeros(2), 1.0 / 30.0, np.zeros(2), np.ones(2), 1)
+    moved = np.abs(bodies.prints()[..., 0] - before).max(axis=1)
+    assert moved[0] == 0.0 and moved[1] > 0.1
 
 
 def test_feet_that_were_left_behind_step_below_a_root_that_stays() -> None:
@@ -315,3 +341,17 @@ def test_who_has_to_wait_gives_way_but_never_gets_deeper_into_anybody() -> None:
 def _gap(shapes: BodyShapes, one: BodyCapsules, other: BodyCapsules) -> float:
     """Distance between two bodies along the ground, at most the margin."""
     return MARGIN - _plain_depth(one.segments[0], other.segments[0], shapes.radii[0])
+
+
+def test_who_has_waited_longer_pauses_longer_and_no_two_alike() -> None:
+    rows, none, long = np.arange(5), np.zeros(5), np.full(5, 2.0)
+    first = pauses_on(none, none, rows)
+    again = pauses_on(first, long, rows)
+    for _ in range(20):
+        last = pauses_on(again, long, rows)
+        assert (last >= first).all() and (last < 0.8).all()
+        again = last
+    assert (first >= 0.2).all() and (again > 1.5 * first).all()
+    assert len(np.unique(np.round(first, 6))) == 5
+    assert pauses_on(again, none, rows) == pytest.approx(first)  # who is free again begins anew
+    assert is_late(np.array([0.3]), strict=True)[0] and not is_late(np.array([0.3]))[0]

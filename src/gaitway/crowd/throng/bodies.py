@@ -11,11 +11,11 @@ from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd.locomotion._feet_kernels import (
+    CALM,
     CELL,
     FOOT,
     FOOT_WIDTH,
     FROM_X,
-    FROM_YAW,
     HERE,
     STEP_FEET,
     STEP_WIDTH,
@@ -28,6 +28,7 @@ from gaitway.crowd.locomotion._feet_kernels import (
 from gaitway.crowd.locomotion.live import BodyState, advance, begin_bodies, pose_bodies, set_down, shift_feet
 from gaitway.crowd.locomotion.posing import posed
 from gaitway.crowd.locomotion.space import LocomotionSpace
+from gaitway.crowd.throng import _reach_kernels
 
 _PHASES = 24
 """Phases of a stride that are compared with a pose."""
@@ -35,20 +36,10 @@ _STANDS = 0.25
 """Who is slower than this stands [m/s]."""
 _ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "drops", "steps", "corners")
 _LARGEST = 1e7
-_TURN_RATE = 3.0
-"""Greatest speed at which trunks turn [rad/s]."""
-_TWIST_OUT, _TWIST_IN = 0.95, 0.7
-"""Greatest angles between trunk and a standing foot that points outward, and one that points inward [rad]."""
-
-_STRETCH, _STRIDE, _LONGEST = 0.3, 0.4, 0.8
-"""Greatest distance of a root from a foot that stands: of who stands [m], more for each metre a second [s], and the
-most of it [m]. Even strides reach 0.16 m at 0.2 m/s and 0.57 m at 1.3 m/s, and 0.77 m while somebody sets off at
-2 m/s2: less than that holds walkers up, and they stay slow. Where people hardly move, legs that reach farther out get
-in between those of others, and nobody gets free again."""
-_SWING = 0.1
-"""How much farther it may be from a foot that swings [m]."""
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
+_STRETCHED, _HURRY = 0.6, 0.6
+"""Share of the farthest that a foot may be from which on feet hurry, and how much faster they go on at the farthest."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
 """Times over which bodies smooth the places and the headings that the dynamics have [s]."""
 
@@ -119,6 +110,20 @@ class ThrongBodies:
         self.slots = np.concatenate([self.slots, slots])
         self._pose(0.0)
 
+    def stand(self, slots: IntArray, places: FloatArray, headings: FloatArray, styles: IntArray, seed: int) -> None:
+        """Add people who stand.
+
+        Args:
+            slots: their numbers; (N,).
+            places: x, y [m]; (N, 2).
+            headings: which way they face [rad]; (N,).
+            styles: their styles; (N,).
+            seed: draws how they tuck their arms, and which foot they begin with.
+        """
+        self._state = _joined(self._state, begin_bodies(self.space, places, headings, styles=styles, seed=seed))
+        self.slots = np.concatenate([self.slots, slots])
+        self._pose(0.0)
+
     def leave(self, slots: IntArray) -> None:
         """Remove people."""
         keep = ~np.isin(self.slots, slots)
@@ -142,13 +147,9 @@ class ThrongBodies:
             headings: wished headings [rad]; (N,).
             dt: time since the bodies had their headings of now, or one for each (N,) [s].
         """
-        feet, before, most = self._state.feet, self._state.path[:, 2], _TURN_RATE * dt
-        out = before + np.clip(planar.wrap_angle(headings - before), -most, most)
-        for k in range(2):
-            foot = FOOT + k * FOOT_WIDTH
-            away = planar.wrap_angle(out - feet[:, foot + FROM_YAW])
-            allowed = np.clip(away, -_TWIST_OUT if k == 0 else -_TWIST_IN, _TWIST_IN if k == 0 else _TWIST_OUT)
-            out = np.where(feet[:, foot + SWUNG] < 0.0, out + allowed - away, out)
+        state, out = self._state, np.array(headings, dtype=np.float64)
+        seconds = np.broadcast_to(np.asarray(dt, dtype=np.float64), out.shape).copy()
+        _reach_kernels.hold_headings(state.path, state.velocity, state.feet, seconds, out)
         return out
 
     def held_by_feet(self, places: FloatArray) -> FloatArray:
@@ -163,23 +164,26 @@ class ThrongBodies:
         Returns:
             Moves to where they can be [m]; (N, 2).
         """
-        feet, before, at = self._state.feet, self._state.path[:, :2], places.copy()
-        speeds = np.hypot(self._state.velocity[:, 0], self._state.velocity[:, 1])
-        most = np.minimum(_STRETCH + _STRIDE * speeds, _LONGEST)
-        for k in range(2):
-            foot = FOOT + k * FOOT_WIDTH
-            swung = np.clip(feet[:, foot + SWUNG], 0.0, 1.0)[:, None]
-            left, next_one = feet[:, foot + FROM_X : foot + FROM_X + 2], feet[:, foot + TO_X : foot + TO_X + 2]
-            there = left + swung * swung * (3.0 - 2.0 * swung) * (next_one - left)
-            was, now = np.hypot(*(before - there).T), np.hypot(*(at - there).T)
-            reach = most + np.where(feet[:, foot + SWUNG] < 0.0, 0.0, _SWING)
-            farthest = np.maximum(reach, was)  # who is too far already comes nearer at its own pace
-            share = np.where(now > farthest, farthest / np.maximum(now, 1e-9), 1.0)
-            at = there + share[:, None] * (at - there)
+        state, at = self._state, np.array(places, dtype=np.float64)
+        _reach_kernels.hold_roots(state.path, state.velocity, state.feet, at)
         return np.asarray(at - places)
 
+    def hurried(self) -> FloatArray:
+        """Return by which factor feet go on faster than time, since one is almost left behind; (N,)."""
+        stretches = np.zeros(len(self))
+        _reach_kernels.find_stretches(self._state.path, self._state.velocity, self._state.feet, stretches)
+        return np.asarray(1.0 + _HURRY * np.clip((stretches - _STRETCHED) / (1.0 - _STRETCHED), 0.0, 1.0))
+
+    def calm_down(self, shares: FloatArray) -> None:
+        """Let feet of people who stand step only if they are farther from where they should be, by a share (N,)."""
+        self._state.feet[:, CALM] = shares
+
     def set_down(self, rows: IntArray, dt: float) -> None:
-        """Let some people (M,) set their swinging feet down where these are, for a time [s]."""
+        """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""
+        able: BoolArray = np.ones(len(self), np.bool_)
+        if len(rows):
+            _reach_kernels.could_stand(self._state.path, self._state.feet, able)
+            rows = rows[able[rows]]
         if len(rows):
             set_down(self._state, rows, dt)
             self._pose_again(rows)
@@ -228,17 +232,18 @@ class ThrongBodies:
         """
         state, moved = self._state, np.asarray(roots.any(axis=1))
         state.path[:, :2] += roots
+        here, more = np.array(feet, dtype=np.float64), np.array(prints, dtype=np.float64)
+        _reach_kernels.hold_feet(state.path, state.velocity, state.feet, here, more)
+        there = here + more
         state.steps[:, STEP_X] += roots[:, 0]
         state.steps[:, STEP_Y] += roots[:, 1]
         for k in range(2):
             foot, step = FOOT + k * FOOT_WIDTH, STEP_FEET + k * STEP_WIDTH
-            swings = (state.feet[:, foot + SWUNG] >= 0.0)[:, None]
-            here, there = np.where(swings, feet[:, k], 0.0), np.where(swings, feet[:, k] + prints[:, k], 0.0)
-            state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here
-            state.feet[:, foot + TO_X : foot + TO_X + 2] += there
-            state.steps[:, step + HERE : step + HERE + 2] += here
-            state.steps[:, step + THERE : step + THERE + 2] += there
-            moved = np.asarray(moved | here.any(axis=1) | there.any(axis=1))
+            state.feet[:, foot + FROM_X : foot + FROM_X + 2] += here[:, k]
+            state.feet[:, foot + TO_X : foot + TO_X + 2] += there[:, k]
+            state.steps[:, step + HERE : step + HERE + 2] += here[:, k]
+            state.steps[:, step + THERE : step + THERE + 2] += there[:, k]
+        moved |= here.any(axis=(1, 2)) | there.any(axis=(1, 2))
         rows = np.flatnonzero(moved)
         if len(rows):
             self._pose_again(rows)

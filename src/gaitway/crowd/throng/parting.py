@@ -18,12 +18,13 @@ import scipy  # its submodules load on first use, which keeps start-up short
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd._capsule_kernels import capsule_axes
 from gaitway.crowd.dynamics.walls import WallHash
-from gaitway.crowd.throng_bodies import LOWER_LEG, limb_capsules
-from gaitway.live.mixing import _parting_kernels as kernels
-from gaitway.live.mixing.bodies import ThrongBodies, rows_in
-from gaitway.motion.body import capsule_body
+from gaitway.crowd.throng import _parting_kernels as kernels
+from gaitway.crowd.throng.bodies import ThrongBodies, rows_in
+from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.skeleton import Skeleton
 
+LOWER_LEG = ("knee", "foot", "toes")
+"""Names of the capsules of a lower leg, after the side."""
 LEG = ("hip", *LOWER_LEG)
 """Names of the capsules of a leg, after the side."""
 NEAR = 1.7
@@ -36,8 +37,9 @@ _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
 _LOOKS = 3
 """Number of times that limbs are looked at in a step."""
-_MOMENTS = 5
-"""Number of moments from one frame to the next at which it is found out who has to wait."""
+MOMENTS, MANY_MOMENTS = 5, 9
+"""Number of moments from one frame to the next at which it is found out who has to wait: in live throngs, and in plans,
+which are audited at as many."""
 _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
@@ -180,6 +182,7 @@ def part_throng(
     put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
+    moments: int = MOMENTS,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
@@ -199,6 +202,7 @@ def part_throng(
         put_back: lets bodies of some people be as they were a moment before.
         walls: edges of walls.
         dt: time of the step [s].
+        moments: number of moments of the step at which bodies are looked at.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
     poses = _joined(first, others)
@@ -242,7 +246,7 @@ def part_throng(
         fixed[rows], bars[rows] = ~known, most
         to_roots[: len(at)][known], to_turns[: len(at)][known] = roots[at[known]], turns[at[known]]
     past = shapes.posed(kinds, old)
-    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
+    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls, moments)
     if held.any():
         pairs = pairs[held[pairs].any(axis=1)]
         still = held
@@ -271,7 +275,7 @@ def part_throng(
                         moves[still[rows]] = roots[rows][still[rows]]
                         bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
                 shapes.pose_again(capsules, _joined(shown(), others), still)
-            still = waiting(shapes, past, capsules, pairs, ~still, bars, walls)
+            still = waiting(shapes, past, capsules, pairs, ~still, bars, walls, moments)
             if not still.any():
                 break
         if still.any():
@@ -284,7 +288,7 @@ def part_throng(
 
 def waiting(
     shapes: BodyShapes, before: BodyCapsules, now: BodyCapsules, pairs: IntArray, fixed: BoolArray, allowed: FloatArray,
-    walls: WallHash,
+    walls: WallHash, moments: int = MOMENTS,
 ) -> BoolArray:  # fmt: skip
     """Return who has to stay as it was a moment before, so that nobody gets deeper in anybody, or in a wall; (N,).
 
@@ -296,18 +300,20 @@ def waiting(
         fixed: who cannot stay as it was; (N,).
         allowed: depth that matters to nobody [m]; (N,).
         walls: edges of walls.
+        moments: number of moments at which they are looked at, both ends included; odd.
     """
     held, depths, edges = np.zeros(len(fixed), np.bool_), np.zeros((2, len(fixed))), _arrays_of(walls)
-    shares: SingleArray = np.linspace(0.0, 1.0, _MOMENTS, dtype=np.float32)[:, None, None, None, None]
-    moments = before.segments + shares * (now.segments - before.segments)
+    shares: SingleArray = np.linspace(0.0, 1.0, moments, dtype=np.float32)[:, None, None, None, None]
+    ways = before.segments + shares * (now.segments - before.segments)
     gone = np.hypot(*(now.places - before.places).T)
     extents = np.maximum(before.extents, now.extents + gone)
-    for number, moment in ((0, 0), (1, _MOMENTS // 2), (1, _MOMENTS - 1)):
+    for moment in range(0, moments, 2):
+        number = min(moment, 1)
         kernels.depths_in_walls(
-            before.places, moments[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
+            before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
         )
     kernels.who_waits(
-        pairs, now.kinds, shapes.radii, shapes.quick, moments, before.places, extents, fixed, allowed, depths, held
+        pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, extents, fixed, allowed, depths, held
     )
     return held
 
@@ -415,3 +421,14 @@ def pushed_softly(pushed: FloatArray, path: FloatArray, wishes: FloatArray, dt: 
     path[:, :2] += now * dt
     path[:, 2:4] += against[:, None] * out
     return np.asarray(now)
+
+
+def limb_capsules(body: CapsuleBody, parts: Sequence[str]) -> list[list[int]]:
+    """Return the numbers of the capsules of both limbs, -1 for those that a body does not have.
+
+    Args:
+        body: a body.
+        parts: names of the capsules of a limb, after the side.
+    """
+    names = [[f"{side}_{part}" for part in parts] for side in ("left", "right")]
+    return [[body.names.index(name) if name in body.names else -1 for name in limb] for limb in names]

@@ -1,0 +1,58 @@
+"""Compiled loops over ways beside what moves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.crowd.dynamics._people_kernels import LENGTH, MX, MY, ROUND, UX, UY
+
+
+@kernel(inner=True)
+def _away(x: float, y: float, edges: FloatArray, first: int, last: int) -> float:
+    """Return how far a point is from an outline, some rows of `edges` [m]; negative inside.
+
+    One edge alone has no inside: it is a piece of a wall.
+    """
+    least, inside = np.inf, False
+    for e in range(first, last):
+        px, py, ux, uy, half = x - edges[e, MX], y - edges[e, MY], edges[e, UX], edges[e, UY], edges[e, LENGTH]
+        along = min(max(px * ux + py * uy, -half), half)
+        dx, dy = px - along * ux, py - along * uy
+        least = min(least, math.sqrt(dx * dx + dy * dy))
+        # a ray along x from the point crosses the edge
+        low, high = -half * uy, half * uy
+        if last > first + 1 and (low <= py) != (high <= py) and py / uy * ux > px:
+            inside = not inside
+    return (-least if inside else least) - edges[first, ROUND]
+
+
+@kernel
+def lacking_room(
+    places: FloatArray, velocities: FloatArray, seconds: FloatArray, weights: FloatArray, room: float,
+    edges: FloatArray, outlines: IntArray, looks: IntArray, worst: FloatArray,
+) -> None:  # fmt: skip
+    """Find how much room lacks on ways beside what moves, at the worst.
+
+    Args:
+        places: where people are [m]; (N, 2).
+        velocities: velocities that each tries [m/s]; (N, K, 2).
+        seconds: how much later each look is [s]; (T,).
+        weights: how much each look counts; (T,).
+        room: room that a person needs [m].
+        edges: edges of all outlines at all looks, see `gaitway.crowd.dynamics.walls.edges_of`; (S, 6).
+        outlines: first edge of each outline, and the number of edges; (O + 1,).
+        looks: first outline of each look, and the number of outlines; (T + 1,).
+        worst: receives the lacking room, 0 for none [m]; (N, K).
+    """
+    for n in range(len(places)):
+        for k in range(velocities.shape[1]):
+            worst[n, k] = 0.0
+            for t in range(len(seconds)):
+                x, y = places[n, 0] + seconds[t] * velocities[n, k, 0], places[n, 1] + seconds[t] * velocities[n, k, 1]
+                for o in range(looks[t], looks[t + 1]):
+                    away = _away(x, y, edges, outlines[o], outlines[o + 1])
+                    worst[n, k] = max(worst[n, k], weights[t] * (room - away))
