@@ -532,7 +532,10 @@ class LiveMixture:
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
         going = crowd.counts[walkers, playing.STATUS] == playing.GOING
-        arrived = going & (simulation.arrived[rows] | simulation.gathered[rows])
+        enough = np.minimum(crowd.numbers[walkers, playing.TOLERANCE], rules.NEAR_ENOUGH)
+        kept = simulation.kept_from_goals(rows, enough, rules.CONTENT)
+        simulation.rest(rows[kept])
+        arrived = going & (simulation.arrived[rows] | simulation.gathered[rows] | kept)
         arrived &= numbers[walkers, _NO_FLOOR] == 0.0
         crowd.counts[walkers[arrived], playing.STATUS] = playing.THERE
         parts.live.value.tally[playing.ARRIVALS] += int(arrived.sum())

@@ -24,6 +24,8 @@ CALM_DOWN = 0.4
 FAILURES, MANY_FAILURES, FAR = 3, 8, 3.0
 """Who has failed to find a plan so often joins, if others on their way are no farther away than this [m]; after many
 failures also if others stand there. Who is near its goal has arrived before that."""
+CONTENT, NEAR_ENOUGH = 1.0, 1.0
+"""Who is held up for so long [s] within its tolerance, and no farther from its goal than this [m], has arrived."""
 PRESSED = 1.0
 """Time for which somebody is held up by one who stands on clips until that one joins and gives way [s]."""
 
