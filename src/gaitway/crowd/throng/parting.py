@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd._capsule_kernels import capsule_axes
@@ -302,6 +301,10 @@ def waiting(
         walls: edges of walls.
         moments: number of moments at which they are looked at, both ends included; odd.
     """
+    out, rows = np.zeros(len(fixed), np.bool_), _who_matters(pairs, ~fixed)
+    if len(rows) < len(fixed):
+        before, now, pairs = _some_of(before, rows), _some_of(now, rows), _renumbered(pairs, rows, len(fixed))
+        fixed, allowed = fixed[rows], allowed[rows]
     held, depths, edges = np.zeros(len(fixed), np.bool_), np.zeros((2, len(fixed))), _arrays_of(walls)
     shares: SingleArray = np.linspace(0.0, 1.0, moments, dtype=np.float32)[:, None, None, None, None]
     ways = before.segments + shares * (now.segments - before.segments)
@@ -312,10 +315,27 @@ def waiting(
         kernels.depths_in_walls(
             before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
         )
-    kernels.who_waits(
-        pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, extents, fixed, allowed, depths, held
-    )
-    return held
+    kernels.who_waits(pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, fixed, allowed, depths, held)
+    out[rows] = held
+    return out
+
+
+def _who_matters(pairs: IntArray, moves: BoolArray) -> IntArray:
+    """Return who moves (N,), and who is near somebody, as rising numbers."""
+    needed = moves.copy()
+    needed[pairs.ravel()] = True
+    return np.flatnonzero(needed)
+
+
+def _renumbered(pairs: IntArray, rows: IntArray, count: int) -> IntArray:
+    """Return pairs by their places among some rows, of so many."""
+    numbers = np.zeros(count, np.int64)
+    numbers[rows] = np.arange(len(rows))
+    return np.ascontiguousarray(numbers[pairs])
+
+
+def _some_of(bodies: BodyCapsules, rows: IntArray) -> BodyCapsules:
+    return BodyCapsules(bodies.kinds[rows], bodies.segments[rows], bodies.places[rows], bodies.extents[rows])
 
 
 def _arrays_of(walls: WallHash) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
@@ -330,9 +350,7 @@ def pairs_of(places: FloatArray, near: float = NEAR) -> IntArray:
     """Return who is nearer to whom than a distance [m], in a fixed order; (P, 2)."""
     if len(places) < 2:
         return np.empty((0, 2), np.int64)
-    pairs = scipy.spatial.cKDTree(places).query_pairs(near, output_type="ndarray").astype(np.int64)
-    pairs.sort(axis=1)
-    return np.ascontiguousarray(pairs[np.lexsort(pairs.T[::-1])])
+    return kernels.near_pairs(places, near)
 
 
 def body_pushes(
@@ -380,6 +398,16 @@ def _pushes(
     trunks: FloatArray, legs: FloatArray, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray,
     walls: WallHash, margin: float, fresh: BoolArray,
 ) -> Pushes:  # fmt: skip
+    out = Pushes(
+        roots=np.zeros((len(fixed), 2)), feet=np.zeros((len(fixed), 2, 2)), depths=np.full(len(fixed), -margin)
+    )
+    moves = fresh & ~fixed
+    one, other = pairs[:, 0], pairs[:, 1]
+    pairs = pairs[(fresh[one] | fresh[other]) & ~(fixed[one] & fixed[other])]
+    rows = _who_matters(pairs, moves)
+    if len(rows) < len(fixed):
+        bodies, pairs = _some_of(bodies, rows), _renumbered(pairs, rows, len(fixed))
+        swings, fixed, fresh, moves = swings[rows], fixed[rows], fresh[rows], moves[rows]
     kinds, segments, places, extents = bodies
     count = len(places)
     roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
@@ -389,14 +417,15 @@ def _pushes(
         roots, feet, depths,
     )  # fmt: skip
     kernels.part_from_walls(
-        places, segments, kinds, trunks, legs, extents, fixed | ~fresh, *_arrays_of(walls), margin, apart, depths
+        places, segments, kinds, trunks, legs, extents, ~moves, *_arrays_of(walls), margin, apart, depths
     )
     roots += apart[:, 0]
     feet += apart[:, 1:]
     # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
     roots += 0.5 * np.where(swings[..., None], 0.0, apart[:, 1:]).sum(axis=1)
-    roots[fixed], feet[fixed] = 0.0, 0.0
-    return Pushes(roots=roots, feet=feet, depths=depths - margin)
+    out.roots[rows[~fixed]], out.feet[rows[~fixed]] = roots[~fixed], feet[~fixed]
+    out.depths[rows] = depths - margin
+    return out
 
 
 def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:
