@@ -220,6 +220,7 @@ def part_throng(
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
     for rows, bodies in zip(parts, throng, strict=True):
         moves[rows] = bodies.uncrossed(moves[rows])
+    aside = moves
     feet, out, fresh = np.zeros((len(kinds), 2, 2)), list[FloatArray](), np.ones(len(kinds), np.bool_)
     for number in range(_LOOKS):
         pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls, fresh)
@@ -248,14 +249,15 @@ def part_throng(
     held = waiting(shapes, past, capsules, pairs, fixed, bars, walls, moments)
     if held.any():
         pairs = pairs[held[pairs].any(axis=1)]
-        still = held
+        still, kept = held, np.zeros_like(held)
         for attempt in _ATTEMPTS:
             for rows, bodies, moves, some in zip(parts, throng, out, late, strict=True):
                 moves[still[rows]] = 0.0
                 put_back(bodies.slots[still[rows]])
                 own = np.flatnonzero(still[rows] & some)
                 if attempt == "set down":
-                    bodies.set_down(own, dt)
+                    kept[rows] = still[rows]
+                    kept[rows][bodies.set_down(own, dt)] = False
                 else:
                     bodies.shift(own, dt)
             shapes.pose_again(capsules, _joined(shown(), others), still)
@@ -282,6 +284,9 @@ def part_throng(
             for rows, moves in zip(parts, out, strict=True):
                 moves[still[rows]] = 0.0
             shown()
+        # who did not move at all has another footprint the next time, or two would wait for one another for ever
+        for rows, bodies in zip(parts, throng, strict=True):
+            bodies.redirect(np.flatnonzero(still[rows] | kept[rows]), aside[rows])
     return Parting(out, [held[rows] for rows in parts])
 
 
