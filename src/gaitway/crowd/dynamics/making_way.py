@@ -37,9 +37,7 @@ class WayMade(NamedTuple):
     """Who is asked to step aside, or not to come back yet; (S,)."""
 
 
-def way_made(
-    places: FloatArray, homes: FloatArray, walkers: FloatArray, ways: FloatArray, left: FloatArray
-) -> WayMade:
+def way_made(places: FloatArray, homes: FloatArray, walkers: FloatArray, ways: FloatArray, left: FloatArray) -> WayMade:
     """Return how people who stand step aside.
 
     Args:

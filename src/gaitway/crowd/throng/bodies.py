@@ -267,7 +267,10 @@ class ThrongBodies:
             own = rows[state.feet[rows, foot + SWUNG] < _NEARLY_DOWN]
             share = state.steps[own, step + ACROSS, None]
             back = -share / (1.0 - share) * more[own, k]
-            for table, first, last in ((state.feet, foot + FROM_X, foot + TO_X), (state.steps, step + HERE, step + THERE)):
+            for table, first, last in (
+                (state.feet, foot + FROM_X, foot + TO_X),
+                (state.steps, step + HERE, step + THERE),
+            ):
                 table[own, first : first + 2] += back
                 table[own, last : last + 2] += more[own, k]
 

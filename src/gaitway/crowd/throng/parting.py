@@ -48,6 +48,8 @@ _LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
 _ATTEMPTS = ("lean", "stay", "set down")
 """What who waits tries, one after another, until nobody gets deeper into anybody by it: to lean away, to stay with its
 root, and, after a while, to set a swinging foot down. In the first two feet make room, and shift after a while."""
+_GOLDEN = 2.399963229728653
+"""Angle between two ways that are tried one after the other: no two of them are ever alike [rad]."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -182,6 +184,7 @@ def part_throng(
     walls: WallHash,
     dt: float,
     moments: int = MOMENTS,
+    tries: Sequence[IntArray] | None = None,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
@@ -202,6 +205,8 @@ def part_throng(
         walls: edges of walls.
         dt: time of the step [s].
         moments: number of moments of the step at which bodies are looked at.
+        tries: how many ways to lean each has tried in vain; (N,) by skeleton. From the first on it leans another way
+            than straight out, and its swinging foot is drawn that way. None is nobody.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
     poses = _joined(first, others)
@@ -266,6 +271,10 @@ def part_throng(
                     swinging[rows] = bodies.swings >= 0.0
                 pushes = body_pushes(shapes, capsules, pairs, swinging, ~still, walls, still)
                 roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+                for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
+                    own = still[rows] & (number > 0)
+                    ways = _other_ways(roots[rows][own], number[own] + bodies.slots[own])
+                    roots[rows][own], feet[rows][own] = _LEAN_SPEED * dt * ways, _DRAW_SPEED * dt * ways[:, None]
                 feet[~swinging] = 0.0
                 if attempt != "lean":
                     roots[:] = 0.0
@@ -284,10 +293,16 @@ def part_throng(
             for rows, moves in zip(parts, out, strict=True):
                 moves[still[rows]] = 0.0
             shown()
-        # who did not move at all has another footprint the next time, or two would wait for one another for ever
-        for rows, bodies in zip(parts, throng, strict=True):
-            bodies.redirect(np.flatnonzero(still[rows] | kept[rows]), aside[rows])
+        # who tries in vain to move has another footprint the next time, or two would wait for one another for ever
+        for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
+            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (number > 0)), aside[rows])
     return Parting(out, [held[rows] for rows in parts])
+
+
+def _other_ways(pushes: FloatArray, numbers: IntArray) -> FloatArray:
+    """Return unit vectors (N, 2) that are turned away from pushes (N, 2) by an angle for each number (N,)."""
+    angles = _GOLDEN * numbers + np.arctan2(pushes[:, 1], pushes[:, 0])
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def waiting(

@@ -711,6 +711,7 @@ class LiveMixture:
             self._bodies, before.shown, allowed, late, first, shown, others,
             lambda bodies, wishes: self._pushed(bodies, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
+            tries=[rules.tries(numbers[bodies.slots, _WAITED]) for bodies in self._bodies],
         )  # fmt: skip
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
         if len(slots):
