@@ -220,7 +220,8 @@ def test_who_has_waited_long_ends_its_step() -> None:
 
 
 def test_a_foot_that_waits_has_another_footprint_and_stays_where_it_is() -> None:
-    bodies = _in_stride()
+    bodies, none = _in_stride(), np.zeros((1, 2, 2))
+    bodies.push(np.array([[1e-12, 0.0]]), none, none)
     swung, saved = int(bodies.swings[0].argmax()), bodies.state()
     moves = np.zeros((1, 2, 2))
     moves[0, swung] = 0.02, 0.03 * (1.0 - 2.0 * swung)
@@ -229,7 +230,7 @@ def test_a_foot_that_waits_has_another_footprint_and_stays_where_it_is() -> None
         pytest.approx(moves[0, swung])
     )
     before = bodies.turns.copy()
-    bodies.push(np.array([[1e-12, 0.0]]), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))  # posed anew
+    bodies.push(np.array([[1e-12, 0.0]]), none, none)  # posed anew
     assert bodies.turns == pytest.approx(before, abs=1e-5)
     bodies.put_back(saved, bodies.slots)
     bodies.redirect(np.empty(0, np.int64), moves)
