@@ -276,6 +276,35 @@ def test_a_passage_that_nobody_can_resolve_is_named_with_who_blocks_whom() -> No
         assert (np.diff(x[:each]) < 0.0).all() and (np.diff(x[each:]) > 0.0).all() and x[0] < x[each]
 
 
+@pytest.mark.slow
+def test_two_in_a_gap_with_walls_behind_are_told_who_blocks_whom_and_since_when() -> None:
+    """A corridor 0.58 m wide is closed behind both: who steps back has the wall at its back, and nobody ever passes."""
+    walls = tuple(Obstacle(Box((0.0, side * 1.29), (8.0, 2.0), 2.0)) for side in (-1.0, 1.0))
+    tube = World((-6.0, -2.2, 6.0, 2.2), walls)
+    with gaitway.live(tube, walker(), seed=1, options=PLAIN, dynamics="crowd") as crowd:
+        starts, goals = [[-5.0, 0.0, 0.0], [5.0, 0.0, np.pi]], [[2.0, 0.0], [-2.0, 0.0]]
+        crowd.add_many(starts, goals, tolerance=0.2, names=["ada", "ben"])
+        while crowd.time < 10.0 and np.abs(crowd.positions()[:, 0]).max() > 1.4:
+            crowd.step(FRAME)
+        assert crowd.time < 10.0
+        closed, told = crowd.time, dict[str, Stuck]()
+        for side in (-1.0, 1.0):
+            crowd.add_obstacle(Obstacle(Box((side * 2.6, 0.0), (0.4, 4.4), 2.0)))
+        while crowd.time < 40.0:
+            crowd.step(FRAME)
+            for event in crowd.events():
+                assert not isinstance(event, Arrived)
+                if isinstance(event, Stuck):
+                    told.setdefault(event.name, event)
+            assert crowd.positions()[0, 0] < crowd.positions()[1, 0]
+        assert set(told) == {"ada", "ben"}
+        for name, other in (("ada", "ben"), ("ben", "ada")):
+            event = told[name]
+            assert event.by == crowd.id(other) and event.reason.startswith(f"'{other}' ")
+            assert event.seconds >= 6.0
+            assert closed < event.time - event.seconds < 20.0  # since when
+
+
 def test_density_has_two_bounds() -> None:
     ring = np.array([[1.2 * np.cos(a), 1.2 * np.sin(a)] for a in np.arange(4) * np.pi / 2])
     crowded = rules.look(np.concatenate([[[0.0, 0.0]], ring]), np.zeros(5, np.bool_), np.ones(5, np.bool_))
@@ -362,6 +391,45 @@ def test_a_hand_over_begins_as_shown_ends_as_wanted_and_keeps_feet() -> None:
     assert roots == pytest.approx(target[0], abs=1e-9)
     assert rotations.angle_between(turns, target[1]).max() < 1e-4
     assert blend.over().tolist() == [3] and not len(blend.slots)
+
+
+def test_each_body_is_handed_over_by_itself_and_the_same_poses_are_found_once() -> None:
+    clip, other = walker().clips["walk_forward"], walker().clips["wait"]
+    source = clip.root_positions[:6], clip.rotations[:6]
+    target = np.repeat(other.root_positions[:1], 6, axis=0), np.repeat(other.rotations[:1], 6, axis=0)
+
+    def blend(count: int) -> HandOvers:
+        made = HandOvers(clip.skeleton)
+        made.begin(np.arange(count), *(some[:count] for some in (*source, *target)))
+        made.go_on(FRAME, np.zeros((count, 6), np.bool_))
+        return made
+
+    every, first = blend(6), blend(1)
+    roots, turns = every.shown(*target)
+    alone = first.shown(target[0][:1], target[1][:1])
+    assert np.array_equal(roots[:1], alone[0]) and np.array_equal(turns[:1], alone[1])
+    moved = target[0].copy()
+    moved[2] += 0.1, 0.0, 0.0
+    again, fresh = every.shown(moved, target[1]), blend(6).shown(moved, target[1])
+    assert np.array_equal(again[0], fresh[0]) and np.array_equal(again[1], fresh[1])
+    assert not np.array_equal(again[0][2], roots[2]) and np.array_equal(again[1][3:], turns[3:])
+    for _ in range(3):
+        every.go_on(FRAME, np.zeros((6, 6), np.bool_))
+    assert not np.array_equal(every.shown(moved, target[1])[1], again[1])
+
+
+def test_who_is_held_up_within_its_tolerance_has_arrived() -> None:
+    simulation, k = LiveSimulation(World((0.0, 0.0, 9.0, 6.0)), 1, 0.0), np.arange(3)
+    places, still = np.array([[2.0, 3.0], [2.0, 1.0], [7.0, 3.0]]), np.zeros(3)
+    simulation.enter(k, places, still, np.full(3, 1.3), still)
+    goals = np.array([[2.4, 3.0], [5.0, 1.0], [7.4, 3.0]])
+    simulation.let_walk(k, np.zeros((3, 2)), goals, np.full(3, 0.3), np.zeros(3, np.bool_))
+    simulation._slow[:] = 1.5, 1.5, 0.5
+    kept = simulation.kept_from_goals(k, np.full(3, 0.5), rules.CONTENT)
+    assert kept.tolist() == [True, False, False]  # the second is far away, the third has not been held up for long
+    simulation.rest(k[kept])
+    assert simulation.arrived.tolist() == [True, False, False]
+    assert rules.tries(np.array([0.0, 0.9, 1.1, 1.5])).tolist() == [0, 0, 1, 2]
 
 
 def test_a_record_of_poses_is_kept_small_and_read_back() -> None:

@@ -110,6 +110,16 @@ def test_a_swinging_foot_makes_room_before_the_body_does() -> None:
     assert np.abs(swings.roots).max() < np.abs(stands.roots).max()
 
 
+def test_who_is_near_whom_is_found_as_by_comparing_all() -> None:
+    rng = np.random.default_rng(5)
+    for places in (rng.uniform(0.0, 9.0, (120, 2)), rng.normal(0.0, 0.3, (60, 2)), np.zeros((3, 2)), np.array(
+        [[0.0, 0.0], [500.0, 0.0], [500.0, 1.0], [0.0, 1.7]])):  # fmt: skip
+        away = np.hypot(*np.moveaxis(places[:, None] - places, -1, 0))
+        wanted = [(i, j) for i in range(len(places)) for j in range(i + 1, len(places)) if away[i, j] <= 1.7]
+        assert [(i, j) for i, j in pairs_of(places, 1.7).tolist()] == wanted
+    assert not len(pairs_of(np.zeros((1, 2)))) and not len(pairs_of(np.zeros((0, 2))))
+
+
 def test_limbs_are_moved_out_of_walls() -> None:
     walls = WallHash.of(Walls.of_segments([[-3.0, 0.2, 3.0, 0.2]], BOUNDS).segments(), BOUNDS, 1.0)
     bodies = _people([(0.0, 0.0), (0.0, -2.0)], [0.0, 0.0])
@@ -233,6 +243,44 @@ def test_who_has_waited_long_ends_its_step() -> None:
         )  # fmt: skip
         assert held[0].all()
         assert (bodies.swings[0, swung] > saved["feet"][0, FOOT + swung * FOOT_WIDTH + SWUNG]) == late
+
+
+def test_a_foot_that_waits_has_another_footprint_and_stays_where_it_is() -> None:
+    bodies, none = _in_stride(), np.zeros((1, 2, 2))
+    bodies.push(np.array([[1e-12, 0.0]]), none, none)
+    swung, saved = int(bodies.swings[0].argmax()), bodies.state()
+    moves = np.zeros((1, 2, 2))
+    moves[0, swung] = 0.02, 0.03 * (1.0 - 2.0 * swung)
+    bodies.redirect(np.array([0]), moves)
+    assert bodies.prints()[0, swung, :2] - saved["feet"][0, FOOT + swung * FOOT_WIDTH :][TO_X : TO_X + 2] == (
+        pytest.approx(moves[0, swung])
+    )
+    before = bodies.turns.copy()
+    bodies.push(np.array([[1e-12, 0.0]]), none, none)  # posed anew
+    assert bodies.turns == pytest.approx(before, abs=1e-5)
+    bodies.put_back(saved, bodies.slots)
+    bodies.redirect(np.empty(0, np.int64), moves)
+    assert np.array_equal(bodies.state()["feet"], saved["feet"])
+
+
+def test_who_leaned_one_way_in_vain_tries_another_one() -> None:
+    """Two stand so that the one before cannot lean straight back; the ways that follow go to all sides."""
+    bodies, other = _people([(0.0, 0.0)], [0.0]), _people([(0.0, 0.33)], [0.0])
+    then, saved = (bodies.slots.copy(), (bodies.roots.copy(), bodies.turns.copy())), bodies.state()
+    ways = []
+    for number in range(6):
+        bodies.push(np.array([[0.0, 0.3]]), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+        moves, held = part_throng(
+            [bodies], [then], [np.array([BAR])], [np.array([False])], [(bodies.roots, bodies.turns)],
+            lambda: [(bodies.roots, bodies.turns)], [(other.roots, other.turns)], lambda some, wishes: 0.0 * wishes,
+            lambda slots: bodies.put_back(saved, slots), OPEN_WALLS, 1.0 / 30.0, tries=[np.array([number])],
+        )  # fmt: skip
+        assert held[0].all()
+        ways.append(moves[0][0].copy())
+        bodies.put_back(saved, bodies.slots)
+    found = np.array([way for way in ways if way.any()])
+    assert np.hypot(*found.T).max() < 0.2 / 30.0 + 1e-9
+    assert len(found) >= 3 and np.ptp(np.arctan2(found[:, 1], found[:, 0])) > 1.0
 
 
 def test_footprints_that_are_moved_do_not_cross() -> None:

@@ -94,6 +94,8 @@ class CrowdOptions:
     for never."""
     at_goal: AtGoal = "leave"
     """What people do at their goals: leave the simulation, or stand there in the way of others."""
+    makes_way: bool = False
+    """Whether those who stand at their goals step aside for whoever comes, and come back afterwards."""
     stuck_after: float = 5.0
     """Time without progress after which a person counts as stuck [s]."""
     threads: int | None = None

@@ -22,6 +22,7 @@ from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepR
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
+from gaitway.crowd.dynamics.making_way import way_made
 from gaitway.crowd.dynamics.movers import MoverWatch
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
@@ -409,11 +410,14 @@ class CrowdSimulation:
             self._go_around(held, wishes)
             if self.options.yield_after > 0.0:
                 self._step_back(held, wishes, dt)
+            aside = self._make_way(wishes)
+            faces = self._faces[aside]
             if self._movers is not None:
                 self._movers.change_wishes(
                     active[~self._led[active]], self._positions, wishes, self.time, self._hash, self._modes == STAND
                 )
-            self._move(active, wishes, held, dt)
+            self._move(active, wishes, held, aside, dt)
+            self._faces[aside] = faces  # who takes a step aside does not turn for it
         self.time += dt
         self._tick += 1
         self._arrive(np.flatnonzero(inside))
@@ -472,21 +476,40 @@ class CrowdSimulation:
             wishes[rows] = yielding.wishes_back(self._positions[rows], self._ways_ahead(rows), centers, lines)
             self._marks[rows], self._mark_times[rows] = self._positions[rows], self.time
 
+    def _makes_way(self) -> BoolArray:
+        """Return who may be asked to step aside; (N,)."""
+        return np.asarray(self._present & (self._modes == STAND) & ~self._led)
+
+    def _make_way(self, wishes: FloatArray) -> IntArray:
+        """Let people who stand step aside for those who come; return who is away from its place."""
+        rows = np.flatnonzero(self._makes_way()) if self.options.makes_way else np.empty(0, np.int64)
+        if not len(rows):
+            return rows
+        speeds = np.hypot(wishes[:, 0], wishes[:, 1])
+        coming = np.flatnonzero(self._present & (self._modes == WALK) & (speeds > 0.1))
+        goals = self._positions[coming].clip(self._goals[coming, :2], self._goals[coming, 2:])
+        left = np.hypot(*(goals - self._positions[coming]).T)
+        ways = wishes[coming] / speeds[coming, None]
+        found = way_made(self._positions[rows], self._holds[rows], self._positions[coming], ways, left)
+        wishes[rows[found.asked]] = found.wishes[found.asked]
+        return np.asarray(rows[found.asked | (np.hypot(wishes[rows, 0], wishes[rows, 1]) > 0.0)])
+
     def _ways_ahead(self, rows: IntArray) -> FloatArray:
         """Return the directions in which people want to go in the end, as unit vectors; (N, 2)."""
         goals = 0.5 * (self._goals[rows, :2] + self._goals[rows, 2:])
         corners, counts, numbers = self._corners[rows], self._counts[rows], self._numbers[rows]
         return yielding.ways_ahead(self._positions[rows], goals, corners, counts, numbers)
 
-    def _ranks(self, held: IntArray) -> FloatArray:
+    def _ranks(self, held: IntArray, aside: IntArray) -> FloatArray:
         """Return the ranks of people; who stands in the way of somebody who is held up gives way; (N,)."""
         holds = (self._modes == STAND) & ~self._gathered
+        holds[aside] = False
         asked = self._blockers[held]
         asked = asked[asked >= 0]
         holds[asked[~self._led[asked]]] = False
         return np.where(holds, 2.0, self._shares)
 
-    def _move(self, active: IntArray, wishes: FloatArray, held: IntArray, dt: float) -> None:
+    def _move(self, active: IntArray, wishes: FloatArray, held: IntArray, aside: IntArray, dt: float) -> None:
         """Choose velocities and move the people of some rows."""
         options, order = self.options, self._sorted(active)
         rows = self._step_rows.fit(len(order), options.neighbors, len(self._starts) - 1)
@@ -497,7 +520,7 @@ class CrowdSimulation:
             self._faces,
             wishes,
             self._slow,
-            self._ranks(held),
+            self._ranks(held, aside),
             self._lane_sides,
             self._tick,
             rows.people,

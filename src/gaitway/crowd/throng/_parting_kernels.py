@@ -23,6 +23,59 @@ Spans = tuple[IntArray, FloatArray]
 """Capsules (C,), and a box for each: least and greatest distance along a line, across it, and height [m]; (C, 6)."""
 
 
+@kernel
+def near_pairs(places: FloatArray, near: float) -> IntArray:
+    """Return who is nearer to whom than a distance, by the numbers of both, the smaller first, in rising order.
+
+    Args:
+        places: x, y [m]; (N, 2).
+        near: the distance [m].
+    """
+    count = len(places)
+    x0, y0, x1, y1 = np.inf, np.inf, -np.inf, -np.inf
+    for i in range(count):
+        x0, x1 = min(x0, places[i, 0]), max(x1, places[i, 0])
+        y0, y1 = min(y0, places[i, 1]), max(y1, places[i, 1])
+    # cells at least as wide as the distance, and not many more than people
+    side = max(near, np.sqrt((x1 - x0) * (y1 - y0) / count), (x1 - x0) / count, (y1 - y0) / count)
+    columns, rows = int((x1 - x0) / side) + 1, int((y1 - y0) / side) + 1
+    cells, starts, order = np.empty(count, np.int64), np.zeros(columns * rows + 1, np.int64), np.empty(count, np.int64)
+    for i in range(count):
+        cells[i] = min(int((places[i, 0] - x0) / side), columns - 1) * rows
+        cells[i] += min(int((places[i, 1] - y0) / side), rows - 1)
+        starts[cells[i] + 1] += 1
+    for cell in range(columns * rows):
+        starts[cell + 1] += starts[cell]
+    for i in range(count - 1, -1, -1):  # backward, so that numbers rise within a cell
+        starts[cells[i] + 1] -= 1
+        order[starts[cells[i] + 1]] = i
+    for cell in range(columns * rows):
+        starts[cell] = starts[cell + 1]
+    starts[columns * rows] = count
+    out, total = np.empty((8 * count, 2), np.int64), 0
+    for i in range(count):
+        first, across, up = total, cells[i] // rows, cells[i] % rows
+        for column in range(max(across - 1, 0), min(across + 1, columns - 1) + 1):
+            low = starts[column * rows + max(up - 1, 0)]
+            for k in range(low, starts[column * rows + min(up + 1, rows - 1) + 1]):
+                j = order[k]
+                dx, dy = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
+                if j <= i or dx * dx + dy * dy > near * near:
+                    continue
+                if total == len(out):
+                    longer = np.empty((2 * total, 2), np.int64)
+                    for n in range(total):
+                        longer[n, 0], longer[n, 1] = out[n, 0], out[n, 1]
+                    out = longer
+                at = total
+                while at > first and out[at - 1, 1] > j:
+                    out[at, 0], out[at, 1] = out[at - 1, 0], out[at - 1, 1]
+                    at -= 1
+                out[at, 0], out[at, 1] = i, j
+                total += 1
+    return out[:total].copy()
+
+
 @kernel(inner=True, shared=True)
 def _fill_reaches(
     segments: SingleArray, bodies: IntArray, radii: FloatArray, places: FloatArray, reaches: FloatArray
@@ -420,77 +473,24 @@ def part_from_walls(
 
 
 @kernel(inner=True, shared=True)
-def _meet(
-    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, x: float, y: float, reach: float
-) -> float:
-    """Return how deep two bodies are in one another [m], 0 if they are apart.
+def _close_limbs(
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, rows: Spans, count: int,
+    other_rows: Spans, other_count: int, found: IntArray,
+) -> int:  # fmt: skip
+    """Find the pairs of limbs of two bodies that may touch; return how many there are.
 
     Args:
         first: axes of the capsules of the first body [m]; (C, 2, 3).
         second: of the second; (D, 2, 3).
-        radii: (C,) [m].
-        others: (D,) [m].
-        x: where the root of the second body is [m].
-        y: the same.
-        reach: how far that body reaches from there [m].
+        radii: radii of the first, and how far capsules went, [m]; (C,).
+        others: of the second; (D,).
+        rows: capsules of the first that matter, see `_facing`.
+        count: how many.
+        other_rows: those of the second.
+        other_count: how many.
+        found: receives the pairs; (C x D, 2).
     """
-    worst = 0.0
-    for i in range(len(radii)):
-        if radii[i] <= 0.0:
-            continue
-        ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
-        ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
-        mx, my, uu = ax + 0.5 * ux - x, ay + 0.5 * uy - y, ux * ux + uy * uy + uz * uz
-        long = 0.5 * np.sqrt(uu)
-        far = reach + radii[i] + long
-        if mx * mx + my * my >= far * far:
-            continue
-        for j in range(len(others)):
-            if others[j] <= 0.0:
-                continue
-            wide = radii[i] + others[j] - worst
-            bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
-            vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
-            wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
-            mx, my, mz = wx + 0.5 * (ux - vx), wy + 0.5 * (uy - vy), wz + 0.5 * (uz - vz)
-            bound = wide + long + 0.5 * np.sqrt(vv)
-            if mx * mx + my * my + mz * mz >= bound * bound:
-                continue
-            uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
-            s, t = nearest_shares(uu, vv, uv, uw, vw)
-            px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
-            apart = px * px + py * py + pz * pz
-            if apart < wide * wide:
-                worst += wide - np.sqrt(apart)
-    return worst
-
-
-@kernel(inner=True, shared=True)
-def _meet_on_the_way(
-    i: int, j: int, still_i: bool, still_j: bool, moments: SingleArray, bodies: IntArray, radii: FloatArray,
-    quick: FloatArray, places: FloatArray, extents: FloatArray,
-) -> float:  # fmt: skip
-    """Return how deep two bodies are in one another at most on their way [m]; see `who_waits`."""
-    deep = 0.0
-    for k in range(1, len(moments)):
-        some = radii if k % 2 == 0 else quick
-        one, other = some[bodies[i]], some[bodies[j]]
-        first, second = 0 if still_i else k, 0 if still_j else k
-        deep = max(
-            deep, _meet(moments[first, i], moments[second, j], one, other, places[j, 0], places[j, 1], extents[j])
-        )
-    return deep
-
-
-@kernel(inner=True, shared=True)
-def _may_meet(
-    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, rows: Spans, count: int,
-    other_rows: Spans, other_count: int,
-) -> bool:  # fmt: skip
-    """Return whether two bodies may touch; radii (C,) include how far capsules went [m].
-
-    Only some capsules of each are looked at, see `_facing`.
-    """
+    pairs = 0
     for n in range(count):
         i = rows[0][n]
         ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
@@ -500,7 +500,7 @@ def _may_meet(
             j = other_rows[0][m]
             if _apart(rows[1], n, other_rows[1], m):
                 continue
-            wide = radii[i] + others[j]
+            wide = radii[i] + others[j] + _FAINT
             bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
             vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
             wx, wy, wz, vv = ax - bx, ay - by, az - bz, vx * vx + vy * vy + vz * vz
@@ -508,8 +508,59 @@ def _may_meet(
             s, t = nearest_shares(uu, vv, uv, uw, vw)
             px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
             if px * px + py * py + pz * pz < wide * wide:
-                return True
-    return False
+                found[pairs, 0], found[pairs, 1] = i, j
+                pairs += 1
+    return pairs
+
+
+@kernel(inner=True, shared=True)
+def _meet(
+    first: SingleArray, second: SingleArray, radii: FloatArray, others: FloatArray, limbs: IntArray, low: int, high: int
+) -> float:  # fmt: skip
+    """Return how deep two bodies are in one another [m], 0 if they are apart.
+
+    Args:
+        first: axes of the capsules of the first body [m]; (C, 2, 3).
+        second: of the second; (D, 2, 3).
+        radii: radii of the first, 0 for capsules that do not count [m]; (C,).
+        others: of the second; (D,).
+        limbs: pairs of limbs of all bodies; (L, 2).
+        low: the first of these two.
+        high: the end of these.
+    """
+    worst = 0.0
+    for k in range(low, high):
+        i, j = limbs[k, 0], limbs[k, 1]
+        if radii[i] <= 0.0 or others[j] <= 0.0:
+            continue
+        ax, ay, az = float(first[i, 0, 0]), float(first[i, 0, 1]), float(first[i, 0, 2])
+        ux, uy, uz = float(first[i, 1, 0]) - ax, float(first[i, 1, 1]) - ay, float(first[i, 1, 2]) - az
+        bx, by, bz = float(second[j, 0, 0]), float(second[j, 0, 1]), float(second[j, 0, 2])
+        vx, vy, vz = float(second[j, 1, 0]) - bx, float(second[j, 1, 1]) - by, float(second[j, 1, 2]) - bz
+        wx, wy, wz = ax - bx, ay - by, az - bz
+        uu, vv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
+        uv, uw, vw = ux * vx + uy * vy + uz * vz, ux * wx + uy * wy + uz * wz, vx * wx + vy * wy + vz * wz
+        s, t = nearest_shares(uu, vv, uv, uw, vw)
+        px, py, pz = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
+        wide, apart = radii[i] + others[j] - worst, px * px + py * py + pz * pz
+        if apart < wide * wide:
+            worst += wide - np.sqrt(apart)
+    return worst
+
+
+@kernel(inner=True, shared=True)
+def _meet_on_the_way(
+    i: int, j: int, still_i: bool, still_j: bool, moments: SingleArray, bodies: IntArray, radii: FloatArray,
+    quick: FloatArray, limbs: IntArray, low: int, high: int,
+) -> float:  # fmt: skip
+    """Return how deep two bodies are in one another at most on their way [m]; see `who_waits`."""
+    deep = 0.0
+    for k in range(1, len(moments)):
+        some = radii if k % 2 == 0 else quick
+        one, other = some[bodies[i]], some[bodies[j]]
+        first, second = 0 if still_i else k, 0 if still_j else k
+        deep = max(deep, _meet(moments[first, i], moments[second, j], one, other, limbs, low, high))
+    return deep
 
 
 @kernel
@@ -520,7 +571,6 @@ def who_waits(
     quick: FloatArray,
     moments: SingleArray,
     places: FloatArray,
-    extents: FloatArray,
     fixed: BoolArray,
     allowed: FloatArray,
     wall_depths: FloatArray,
@@ -539,7 +589,6 @@ def who_waits(
         quick: the same, 0 for all but the lower legs [m]; (B, C).
         moments: axes of capsules a moment before, after each quarter of the way, and now [m]; (5, N, C, 2, 3).
         places: where roots were [m]; (N, 2).
-        extents: how far bodies reach from there until now [m]; (N,).
         fixed: who cannot stay; (N,).
         allowed: depth that matters to nobody [m]; (N,).
         wall_depths: how deep bodies were, and are, in walls [m]; (2, N).
@@ -560,43 +609,59 @@ def who_waits(
                     reach[i, c] = max(reach[i, c], radii[bodies[i], c] + np.sqrt(x * x + y * y + z * z))
     reaches, most, self_rows = np.empty((len(held), 8)), radii.shape[1], np.arange(len(held))
     _fill_reaches(moments[last], self_rows, reach, places, reaches)
-    close = np.empty((len(pairs), 2), np.int64)
+    close, begins = np.empty((len(pairs), 2), np.int64), np.zeros(len(pairs) + 1, np.int64)
     rows = (np.empty(most, np.int64), np.empty((most, 6)))
     other_rows = (np.empty(most, np.int64), np.empty((most, 6)))
+    found, limbs = np.empty((most * most, 2), np.int64), np.empty((8 * len(pairs) + most * most, 2), np.int64)
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
         x, y = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
         if (fixed[i] and fixed[j]) or _far_apart(reaches, i, j, x, y, 0.0):
             continue
         many, many_others = _facing(moments[last, i], moments[last, j], reach[i], reach[j], x, y, 0.0, rows, other_rows)
-        if many > 0 and _may_meet(
-            moments[last, i], moments[last, j], reach[i], reach[j], rows, many, other_rows, many_others
-        ):
-            close[count, 0], close[count, 1] = i, j
-            count += 1
+        if many == 0:
+            continue
+        several = _close_limbs(
+            moments[last, i], moments[last, j], reach[i], reach[j], rows, many, other_rows, many_others, found
+        )
+        if several == 0:
+            continue
+        begin = begins[count]
+        if begin + several > len(limbs):
+            longer = np.empty((2 * len(limbs) + several, 2), np.int64)
+            for k in range(begin):
+                longer[k, 0], longer[k, 1] = limbs[k, 0], limbs[k, 1]
+            limbs = longer
+        for k in range(several):
+            limbs[begin + k, 0], limbs[begin + k, 1] = found[k, 0], found[k, 1]
+        close[count, 0], close[count, 1] = i, j
+        count += 1
+        begins[count] = begin + several
+    fine = np.full(count, -1)  # who of both stayed when a pair was found apart enough
     for _ in range(_SWEEPS):
         changed = False
         for p in range(count):
-            i, j = close[p, 0], close[p, 1]
+            i, j, low, high = close[p, 0], close[p, 1], begins[p], begins[p + 1]
             free_i, free_j = not (fixed[i] or held[i]), not (fixed[j] or held[j])
-            if not (free_i or free_j):
+            state = (2 if held[i] else 0) + (1 if held[j] else 0)
+            if not (free_i or free_j) or fine[p] == state:
                 continue
             limit = max(allowed[i], allowed[j])
-            deep = _meet_on_the_way(i, j, held[i], held[j], moments, bodies, radii, quick, places, extents)
+            deep = _meet_on_the_way(i, j, held[i], held[j], moments, bodies, radii, quick, limbs, low, high)
+            if deep > limit:
+                one, other = radii[bodies[i]], radii[bodies[j]]
+                was = _meet(moments[0, i], moments[0, j], one, other, limbs, low, high)
+                limit = max(limit, was + _EASE)
             if deep <= limit:
-                continue
-            one, other = radii[bodies[i]], radii[bodies[j]]
-            was = _meet(moments[0, i], moments[0, j], one, other, places[j, 0], places[j, 1], extents[j])
-            limit = max(limit, was + _EASE)
-            if deep <= limit:
+                fine[p] = state
                 continue
             changed = True
             if not (free_i and free_j):
                 held[i], held[j] = held[i] or free_i, held[j] or free_j
                 continue
             # who gets into the other's way waits; both, if that does not serve
-            first = _meet_on_the_way(i, j, True, False, moments, bodies, radii, quick, places, extents)
-            second = _meet_on_the_way(i, j, False, True, moments, bodies, radii, quick, places, extents)
+            first = _meet_on_the_way(i, j, True, False, moments, bodies, radii, quick, limbs, low, high)
+            second = _meet_on_the_way(i, j, False, True, moments, bodies, radii, quick, limbs, low, high)
             held[i] = first <= second or second > limit
             held[j] = second < first or first > limit
         if not changed:

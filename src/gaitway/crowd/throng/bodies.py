@@ -11,6 +11,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd.locomotion._feet_kernels import (
+    ACROSS,
     CALM,
     CELL,
     FOOT,
@@ -38,6 +39,8 @@ _ARRAYS = ("styles", "path", "velocity", "close", "lowered", "habits", "feet", "
 _LARGEST = 1e7
 _FEET_APART, _BESIDE = 0.1, 0.3
 """Least distance aside between feet that are moved out of the way of others, and how far ahead they are beside [m]."""
+_NEARLY_DOWN = 0.7
+"""Share of a swing after which the footprint of somebody who waits stays where it is."""
 _STRETCHED, _HURRY = 0.6, 0.6
 """Share of the farthest that a foot may be from which on feet hurry, and how much faster they go on at the farthest."""
 _FOLLOW_S, _TURN_S = 0.09, 0.2
@@ -178,8 +181,12 @@ class ThrongBodies:
         """Let feet of people who stand step only if they are farther from where they should be, by a share (N,)."""
         self._state.feet[:, CALM] = shares
 
-    def set_down(self, rows: IntArray, dt: float) -> None:
-        """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s]."""
+    def set_down(self, rows: IntArray, dt: float) -> IntArray:
+        """Let some people (M,) set their swinging feet down where these are, if one can stand so, for a time [s].
+
+        Returns:
+            Who could; (L,).
+        """
         able: BoolArray = np.ones(len(self), np.bool_)
         if len(rows):
             _reach_kernels.could_stand(self._state.path, self._state.feet, able)
@@ -187,6 +194,7 @@ class ThrongBodies:
         if len(rows):
             set_down(self._state, rows, dt)
             self._pose_again(rows)
+        return rows
 
     def shift(self, rows: IntArray, dt: float) -> None:
         """Let the feet of some people (M,) go on to where they stand well, below roots that stay, for a time [s]."""
@@ -248,6 +256,28 @@ class ThrongBodies:
         if len(rows):
             self._pose_again(rows)
         return np.asarray(moved)
+
+    def redirect(self, rows: IntArray, prints: FloatArray) -> None:
+        """Let the coming footprints of some people (M,) be elsewhere; their feet stay where they are for now.
+
+        Args:
+            rows: who.
+            prints: how far the next footprint of each foot that swings goes [m]; (N, 2, 2).
+        """
+        state, more = self._state, np.zeros_like(prints)
+        more[rows] = prints[rows]
+        _reach_kernels.hold_feet(state.path, state.velocity, state.feet, np.zeros_like(more), more)
+        for k in range(2):
+            foot, step = FOOT + k * FOOT_WIDTH, STEP_FEET + k * STEP_WIDTH
+            own = rows[state.feet[rows, foot + SWUNG] < _NEARLY_DOWN]
+            share = state.steps[own, step + ACROSS, None]
+            back = -share / (1.0 - share) * more[own, k]
+            for table, first, last in (
+                (state.feet, foot + FROM_X, foot + TO_X),
+                (state.steps, step + HERE, step + THERE),
+            ):
+                table[own, first : first + 2] += back
+                table[own, last : last + 2] += more[own, k]
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd._capsule_kernels import capsule_axes
@@ -49,6 +48,8 @@ _LEAN_SPEED, _DRAW_SPEED = 0.2, 1.0
 _ATTEMPTS = ("lean", "stay", "set down")
 """What who waits tries, one after another, until nobody gets deeper into anybody by it: to lean away, to stay with its
 root, and, after a while, to set a swinging foot down. In the first two feet make room, and shift after a while."""
+_GOLDEN = 2.399963229728653
+"""Angle between two ways that are tried one after the other: no two of them are ever alike [rad]."""
 _SETTLED, _LATE_PRINT = 0.97, 0.01
 """Share of a swing after which its footprint is moved no more, and how far it is moved in a step just before [m]."""
 _NOWHERE = 1e6
@@ -183,6 +184,7 @@ def part_throng(
     walls: WallHash,
     dt: float,
     moments: int = MOMENTS,
+    tries: Sequence[IntArray] | None = None,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
@@ -203,6 +205,8 @@ def part_throng(
         walls: edges of walls.
         dt: time of the step [s].
         moments: number of moments of the step at which bodies are looked at.
+        tries: how many ways to lean each has tried in vain; (N,) by skeleton. From the first on it leans another way
+            than straight out, and its swinging foot is drawn that way. None is nobody.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
     poses = _joined(first, others)
@@ -221,6 +225,7 @@ def part_throng(
     moves = bounded(np.where(free[..., None], wish, 0.0), np.maximum(_PRINT_SPEED * dt * (1.0 - swings), _LATE_PRINT))
     for rows, bodies in zip(parts, throng, strict=True):
         moves[rows] = bodies.uncrossed(moves[rows])
+    aside = moves
     feet, out, fresh = np.zeros((len(kinds), 2, 2)), list[FloatArray](), np.ones(len(kinds), np.bool_)
     for number in range(_LOOKS):
         pushes = body_pushes(shapes, capsules, pairs, swinging, fixed, walls, fresh)
@@ -249,14 +254,15 @@ def part_throng(
     held = waiting(shapes, past, capsules, pairs, fixed, bars, walls, moments)
     if held.any():
         pairs = pairs[held[pairs].any(axis=1)]
-        still = held
+        still, kept = held, np.zeros_like(held)
         for attempt in _ATTEMPTS:
             for rows, bodies, moves, some in zip(parts, throng, out, late, strict=True):
                 moves[still[rows]] = 0.0
                 put_back(bodies.slots[still[rows]])
                 own = np.flatnonzero(still[rows] & some)
                 if attempt == "set down":
-                    bodies.set_down(own, dt)
+                    kept[rows] = still[rows]
+                    kept[rows][bodies.set_down(own, dt)] = False
                 else:
                     bodies.shift(own, dt)
             shapes.pose_again(capsules, _joined(shown(), others), still)
@@ -265,6 +271,10 @@ def part_throng(
                     swinging[rows] = bodies.swings >= 0.0
                 pushes = body_pushes(shapes, capsules, pairs, swinging, ~still, walls, still)
                 roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
+                for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
+                    own = still[rows] & (number > 0)
+                    ways = _other_ways(roots[rows][own], number[own] + bodies.slots[own])
+                    roots[rows][own], feet[rows][own] = _LEAN_SPEED * dt * ways, _DRAW_SPEED * dt * ways[:, None]
                 feet[~swinging] = 0.0
                 if attempt != "lean":
                     roots[:] = 0.0
@@ -283,7 +293,16 @@ def part_throng(
             for rows, moves in zip(parts, out, strict=True):
                 moves[still[rows]] = 0.0
             shown()
+        # who tries in vain to move has another footprint the next time, or two would wait for one another for ever
+        for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
+            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (number > 0)), aside[rows])
     return Parting(out, [held[rows] for rows in parts])
+
+
+def _other_ways(pushes: FloatArray, numbers: IntArray) -> FloatArray:
+    """Return unit vectors (N, 2) that are turned away from pushes (N, 2) by an angle for each number (N,)."""
+    angles = _GOLDEN * numbers + np.arctan2(pushes[:, 1], pushes[:, 0])
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def waiting(
@@ -302,6 +321,10 @@ def waiting(
         walls: edges of walls.
         moments: number of moments at which they are looked at, both ends included; odd.
     """
+    out, rows = np.zeros(len(fixed), np.bool_), _who_matters(pairs, ~fixed)
+    if len(rows) < len(fixed):
+        before, now, pairs = _some_of(before, rows), _some_of(now, rows), _renumbered(pairs, rows, len(fixed))
+        fixed, allowed = fixed[rows], allowed[rows]
     held, depths, edges = np.zeros(len(fixed), np.bool_), np.zeros((2, len(fixed))), _arrays_of(walls)
     shares: SingleArray = np.linspace(0.0, 1.0, moments, dtype=np.float32)[:, None, None, None, None]
     ways = before.segments + shares * (now.segments - before.segments)
@@ -312,10 +335,27 @@ def waiting(
         kernels.depths_in_walls(
             before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
         )
-    kernels.who_waits(
-        pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, extents, fixed, allowed, depths, held
-    )
-    return held
+    kernels.who_waits(pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, fixed, allowed, depths, held)
+    out[rows] = held
+    return out
+
+
+def _who_matters(pairs: IntArray, moves: BoolArray) -> IntArray:
+    """Return who moves (N,), and who is near somebody, as rising numbers."""
+    needed = moves.copy()
+    needed[pairs.ravel()] = True
+    return np.flatnonzero(needed)
+
+
+def _renumbered(pairs: IntArray, rows: IntArray, count: int) -> IntArray:
+    """Return pairs by their places among some rows, of so many."""
+    numbers = np.zeros(count, np.int64)
+    numbers[rows] = np.arange(len(rows))
+    return np.ascontiguousarray(numbers[pairs])
+
+
+def _some_of(bodies: BodyCapsules, rows: IntArray) -> BodyCapsules:
+    return BodyCapsules(bodies.kinds[rows], bodies.segments[rows], bodies.places[rows], bodies.extents[rows])
 
 
 def _arrays_of(walls: WallHash) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
@@ -330,9 +370,7 @@ def pairs_of(places: FloatArray, near: float = NEAR) -> IntArray:
     """Return who is nearer to whom than a distance [m], in a fixed order; (P, 2)."""
     if len(places) < 2:
         return np.empty((0, 2), np.int64)
-    pairs = scipy.spatial.cKDTree(places).query_pairs(near, output_type="ndarray").astype(np.int64)
-    pairs.sort(axis=1)
-    return np.ascontiguousarray(pairs[np.lexsort(pairs.T[::-1])])
+    return kernels.near_pairs(places, near)
 
 
 def body_pushes(
@@ -380,6 +418,16 @@ def _pushes(
     trunks: FloatArray, legs: FloatArray, bodies: BodyCapsules, pairs: IntArray, swings: BoolArray, fixed: BoolArray,
     walls: WallHash, margin: float, fresh: BoolArray,
 ) -> Pushes:  # fmt: skip
+    out = Pushes(
+        roots=np.zeros((len(fixed), 2)), feet=np.zeros((len(fixed), 2, 2)), depths=np.full(len(fixed), -margin)
+    )
+    moves = fresh & ~fixed
+    one, other = pairs[:, 0], pairs[:, 1]
+    pairs = pairs[(fresh[one] | fresh[other]) & ~(fixed[one] & fixed[other])]
+    rows = _who_matters(pairs, moves)
+    if len(rows) < len(fixed):
+        bodies, pairs = _some_of(bodies, rows), _renumbered(pairs, rows, len(fixed))
+        swings, fixed, fresh, moves = swings[rows], fixed[rows], fresh[rows], moves[rows]
     kinds, segments, places, extents = bodies
     count = len(places)
     roots, feet, depths = np.zeros((count, 2)), np.zeros((count, 2, 2)), np.zeros(count)
@@ -389,14 +437,15 @@ def _pushes(
         roots, feet, depths,
     )  # fmt: skip
     kernels.part_from_walls(
-        places, segments, kinds, trunks, legs, extents, fixed | ~fresh, *_arrays_of(walls), margin, apart, depths
+        places, segments, kinds, trunks, legs, extents, ~moves, *_arrays_of(walls), margin, apart, depths
     )
     roots += apart[:, 0]
     feet += apart[:, 1:]
     # a foot that stands in a wall stays there until it is lifted, and the body leans away from it
     roots += 0.5 * np.where(swings[..., None], 0.0, apart[:, 1:]).sum(axis=1)
-    roots[fixed], feet[fixed] = 0.0, 0.0
-    return Pushes(roots=roots, feet=feet, depths=depths - margin)
+    out.roots[rows[~fixed]], out.feet[rows[~fixed]] = roots[~fixed], feet[~fixed]
+    out.depths[rows] = depths - margin
+    return out
 
 
 def bounded(moves: FloatArray, most: float | FloatArray) -> FloatArray:

@@ -24,6 +24,8 @@ _SWING = 0.3
 """Time of a swing over which what a foot differs by dies away [s]."""
 _UNDER = 0.002
 """Depth under the floor from which on a foot is lifted out of it [m]."""
+_FAINT_MOVE, _FAINT_TURN = 0.0015, 0.01
+"""What a foot may differ by where a hand-over is over: moves [m] and turns [rad]."""
 _LEGS = (LEFT_LEG, RIGHT_LEG)
 _COLUMNS = ("slots", "ages", "roots", "turns", "feet", "foot_turns", "shares")
 
@@ -50,6 +52,7 @@ class HandOvers:
         self._ankles = np.array([skeleton.roles[chain[2]] for chain in _LEGS])
         self._poles = [pole_direction(skeleton, chain) for chain in _LEGS]
         self._parents: list[int] = skeleton.parents.tolist()
+        self._last: tuple[list[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
     def begin(
         self, slots: IntArray, roots: FloatArray, turns: FloatArray, new_roots: FloatArray, new_turns: FloatArray
@@ -71,6 +74,7 @@ class HandOvers:
         }
         for name in _COLUMNS:
             setattr(self, name, np.concatenate([getattr(self, name), rows[name]]))
+        self._last = None
 
     def go_on(self, dt: float, down: BoolArray) -> None:
         """Go on by a time [s]; `down` says what of the feet rests in the poses that took over (M, 6)."""
@@ -80,7 +84,10 @@ class HandOvers:
 
     def over(self) -> IntArray:
         """Return the numbers of those whose difference has died away, and forget them."""
-        done = (self.ages >= BLEND) & (self.shares <= 0.0).all(axis=1)
+        share = ease(self.shares)
+        gone = (share * np.linalg.norm(self.feet, axis=-1) < _FAINT_MOVE).all(axis=1)
+        gone &= (share * np.linalg.norm(self.foot_turns, axis=-1) < _FAINT_TURN).all(axis=1)
+        done = (self.ages >= BLEND) & gone
         out = self.slots[done]
         if len(out):
             self.drop(out)
@@ -92,36 +99,76 @@ class HandOvers:
         if not keep.all():
             for name in _COLUMNS:
                 setattr(self, name, getattr(self, name)[keep])
+            self._last = None
 
     def shown(self, roots: FloatArray, turns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what is shown now of poses that took over: root positions (M, 3) and local rotations (M, J, 4)."""
-        left = 1.0 - ease(np.minimum(self.ages / BLEND, 1.0))
-        new_roots = roots + left[:, None] * self.roots
-        local = rotations.multiply(rotations.from_rotation_vector(left[:, None, None] * self.turns), turns)
+        """Return what is shown now of poses that took over: root positions (M, 3) and local rotations (M, J, 4).
+
+        What was found for the same poses at the last call is used again.
+        """
+        given = [self.ages, self.shares, roots, turns]
+        if self._last is None:
+            rows = np.arange(len(roots))
+            found = np.empty_like(roots), np.empty_like(turns)
+        else:
+            before, found = self._last
+            same = [(now == then).reshape(len(roots), -1).all(axis=1) for now, then in zip(given, before, strict=True)]
+            rows = np.flatnonzero(~np.logical_and.reduce(same))
+            found = found[0].copy(), found[1].copy()
+        found[0][rows], found[1][rows] = self._shown_rows(rows, roots[rows], turns[rows])
+        self._last = [some.copy() for some in given], found
+        return found[0].copy(), found[1].copy()
+
+    def _shown_rows(self, rows: IntArray, roots: FloatArray, turns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what is shown of some bodies (R,), each of which is worked out by itself."""
+        left = 1.0 - ease(np.minimum(self.ages[rows] / BLEND, 1.0))
+        new_roots = roots + left[:, None] * self.roots[rows]
+        local = rotations.multiply(rotations.from_rotation_vector(left[:, None, None] * self.turns[rows]), turns)
         at, world = forward_kinematics(self.skeleton, roots, turns)
         moved, turned = forward_kinematics(self.skeleton, new_roots, local)
-        share, lifts = ease(self.shares), np.zeros((len(roots), 2))
-        for attempt in range(2):
-            for k, chain in enumerate(_LEGS):
-                hip, knee, ankle = (self.skeleton.roles[role] for role in chain)
-                target = at[:, ankle] + share[:, k, None] * self.feet[:, k]
-                target[:, 2] += lifts[:, k]
-                foot = rotations.multiply(
-                    rotations.from_rotation_vector(share[:, k, None] * self.foot_turns[:, k]), world[:, ankle]
-                )
-                pole = rotations.rotate(turned[:, hip], self._poles[k])
-                upper, lower = two_bone(
-                    moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
-                )
-                set_limb(local, turned, self._parents, (hip, knee, ankle), (upper, lower, foot))
-            local = rotations.normalize(local)
-            if attempt == 0:
-                # two feet that roll in different ways may meet under the floor: they are lifted out of it
-                moved, turned = forward_kinematics(self.skeleton, new_roots, local)
-                lifts = np.maximum(-self._lowest(moved, turned), 0.0)
-                if lifts.max(initial=0.0) < _UNDER:
-                    break
+        share = ease(self.shares[rows])
+        feet = share[..., None] * self.feet[rows]
+        foot_turns = rotations.from_rotation_vector(share[..., None] * self.foot_turns[rows])
+        some, lifts = np.arange(len(rows)), np.zeros((len(rows), 2))
+        while len(some):
+            part = local[some]
+            self._set_feet(part, moved[some], turned[some], at[some], world[some], feet[some], foot_turns[some], lifts)
+            local[some] = rotations.normalize(part)
+            if lifts.any() or not len(some):
+                break
+            # two feet that roll in different ways may meet under the floor: they are lifted out of it
+            moved, turned = forward_kinematics(self.skeleton, new_roots, local)
+            lifts = np.maximum(-self._lowest(moved, turned), 0.0)
+            some = np.flatnonzero(lifts.max(axis=1) >= _UNDER)
+            lifts = lifts[some]
         return new_roots, local
+
+    def _set_feet(
+        self, local: FloatArray, moved: FloatArray, turned: FloatArray, at: FloatArray, world: FloatArray,
+        feet: FloatArray, foot_turns: FloatArray, lifts: FloatArray,
+    ) -> None:  # fmt: skip
+        """Bend legs so that feet are where they should be; `local` (R, J, 4) is changed.
+
+        Args:
+            local: local rotations.
+            moved: joints in these poses [m]; (R, J, 3).
+            turned: rotations of joints in the world; (R, J, 4).
+            at: joints in the poses that took over [m]; (R, J, 3).
+            world: their rotations in the world; (R, J, 4).
+            feet: how far feet are away from there [m]; (R, 2, 3).
+            foot_turns: how much they are turned; (R, 2, 4).
+            lifts: how much higher they are [m]; (R, 2).
+        """
+        for k, chain in enumerate(_LEGS):
+            hip, knee, ankle = (self.skeleton.roles[role] for role in chain)
+            target = at[:, ankle] + feet[:, k]
+            target[:, 2] += lifts[:, k]
+            foot = rotations.multiply(foot_turns[:, k], world[:, ankle])
+            pole = rotations.rotate(turned[:, hip], self._poles[k])
+            upper, lower = two_bone(
+                moved[:, hip], moved[:, knee], moved[:, ankle], turned[:, hip], turned[:, knee], target, pole
+            )
+            set_limb(local, turned, self._parents, (hip, knee, ankle), (upper, lower, foot))
 
     def _lowest(self, at: FloatArray, world: FloatArray) -> FloatArray:
         """Return how high the lowest point of the left and of the right foot is [m] (M, 2), given all joints."""
@@ -155,3 +202,4 @@ class HandOvers:
             if found.shape != (count, *now.shape[1:]) or not (np.abs(found.astype(np.float64)) < 1e7).all():
                 raise ValueError("bodies of a throng that cannot be")
             setattr(self, name, found.astype(now.dtype))
+        self._last = None

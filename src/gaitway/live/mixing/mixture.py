@@ -532,7 +532,10 @@ class LiveMixture:
         numbers[walkers, _HEADING], numbers[walkers, _KNOWN] = headings[rows], 1.0
         crowd.numbers[walkers, playing.LEFT] = simulation.left(rows)
         going = crowd.counts[walkers, playing.STATUS] == playing.GOING
-        arrived = going & (simulation.arrived[rows] | simulation.gathered[rows])
+        enough = np.minimum(crowd.numbers[walkers, playing.TOLERANCE], rules.NEAR_ENOUGH)
+        kept = simulation.kept_from_goals(rows, enough, rules.CONTENT)
+        simulation.rest(rows[kept])
+        arrived = going & (simulation.arrived[rows] | simulation.gathered[rows] | kept)
         arrived &= numbers[walkers, _NO_FLOOR] == 0.0
         crowd.counts[walkers[arrived], playing.STATUS] = playing.THERE
         parts.live.value.tally[playing.ARRIVALS] += int(arrived.sum())
@@ -708,6 +711,7 @@ class LiveMixture:
             self._bodies, before.shown, allowed, late, first, shown, others,
             lambda bodies, wishes: self._pushed(bodies, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
+            tries=[rules.tries(numbers[bodies.slots, _WAITED]) for bodies in self._bodies],
         )  # fmt: skip
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
         if len(slots):

@@ -24,6 +24,10 @@ CALM_DOWN = 0.4
 FAILURES, MANY_FAILURES, FAR = 3, 8, 3.0
 """Who has failed to find a plan so often joins, if others on their way are no farther away than this [m]; after many
 failures also if others stand there. Who is near its goal has arrived before that."""
+CONTENT, NEAR_ENOUGH = 1.0, 1.0
+"""Who is held up for so long [s] within its tolerance, and no farther from its goal than this [m], has arrived."""
+_STRAIGHT_OUT, _EACH_WAY = 1.0, 0.3
+"""Time for which who waits leans straight out of others, and for which it tries each other way after that [s]."""
 PRESSED = 1.0
 """Time for which somebody is held up by one who stands on clips until that one joins and gives way [s]."""
 
@@ -89,6 +93,11 @@ def is_open(seen: ThrongLook) -> BoolArray:
 def reaches(tolerances: FloatArray) -> FloatArray:
     """Return the distances from goals at which people have arrived [m], for tolerances [m]; (N,)."""
     return np.clip(_REACH * tolerances, _NEAREST, _LARGEST)
+
+
+def tries(waited: FloatArray) -> IntArray:
+    """Return how many ways to lean people have tried in vain who have waited for so long [s]; (N,)."""
+    return np.asarray(np.ceil(np.maximum(waited - _STRAIGHT_OUT, 0.0) / _EACH_WAY).astype(np.int64))
 
 
 def calmed(looks: FloatArray, shares: FloatArray) -> FloatArray:

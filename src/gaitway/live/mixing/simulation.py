@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -36,7 +37,7 @@ class LiveSimulation(ThrongSimulation):
 
     def __init__(self, world: World, seed: int, time: float) -> None:
         """Prepare a world without people, at a time [s]."""
-        super().__init__(world, throng_options(), seed)
+        super().__init__(world, replace(throng_options(), makes_way=True), seed)
         self.time = time
         self.slots: IntArray = np.empty(0, np.int64)
         self.guided: BoolArray = np.empty(0, np.bool_)
@@ -170,6 +171,20 @@ class LiveSimulation(ThrongSimulation):
     def stop(self, rows: IntArray) -> None:
         """Let people stand where they are."""
         self._modes[rows], self._holds[rows] = STAND, self._positions[rows]
+
+    def rest(self, rows: IntArray) -> None:
+        """Let people have arrived where they are."""
+        self.stop(rows)
+        self._arrived[rows] = True
+
+    def kept_from_goals(self, rows: IntArray, tolerances: FloatArray, after: float) -> BoolArray:
+        """Return who is near enough to its goal (N,) [m], and has been held up there for a time [s]; (N,)."""
+        goals = 0.5 * (self._goals[rows, :2] + self._goals[rows, 2:])
+        near = np.hypot(*(self._positions[rows] - goals).T) <= tolerances
+        return np.asarray(near & (self._modes[rows] == WALK) & (self._slow[rows] >= after))
+
+    def _makes_way(self) -> BoolArray:
+        return np.asarray(super()._makes_way() & ~self.guided)
 
     def let_guide(self, rows: IntArray) -> None:
         """Guide people from now on who walked by themselves."""
