@@ -129,6 +129,8 @@ class HorizonSearch:
     checks: int = 0
     blockers: Counter[str] = field(default_factory=Counter)
     nearest: SearchNode | None = None
+    closed: set[tuple[int, ...]] = field(default_factory=set)
+    """Dead ends, as `place_key` tells them: no branch goes there."""
     steered: dict[tuple[int, int, int], Choice] = field(default_factory=dict)
     """Choices that were steered, by action, state and angle [degrees]."""
 
@@ -320,7 +322,7 @@ class HorizonSearch:
         cost = node.cost + choice.cost * (1.0 + PATH_COST * self._strain(found)) + POSE_COST * found.narrow
         child = SearchNode(pose, choice.ends, node.time + choice.duration, cost, 0.0, node, choice, found)
         key = self._key(child)
-        if self.seen.get(key, math.inf) <= cost + 1e-9:
+        if self.seen.get(key, math.inf) <= cost + 1e-9 or (self.closed and self.place_key(child) in self.closed):
             return
         if (who := self.blocked(child)) is not None:
             self.blockers[who] += 1
@@ -357,11 +359,14 @@ class HorizonSearch:
         away = min(max((there if math.isfinite(there) else here + _AHEAD) - here + _AHEAD, 0.0), 2.0 * _AHEAD)
         return self.per_metre * (here + _TURNED * away * min(here, 1.0))
 
-    def _key(self, node: SearchNode) -> tuple[int, ...]:
-        near, turn, apart = _BINS
+    def place_key(self, node: SearchNode) -> tuple[int, ...]:
+        """Return what is the same for all nodes of a state that lie near one another, whatever their time."""
+        near, turn, _ = _BINS
         x, y, heading = node.pose
-        when = round(node.time / apart) if self.timed else 0
-        return round(x / near), round(y / near), round(heading / turn), node.state, when
+        return round(x / near), round(y / near), round(heading / turn), node.state
+
+    def _key(self, node: SearchNode) -> tuple[int, ...]:
+        return *self.place_key(node), round(node.time / _BINS[2]) if self.timed else 0
 
 
 def within(found: Squeezed, bounds: tuple[float, float, float, float]) -> bool:
