@@ -41,6 +41,8 @@ CHECKS = 3
 _PATIENT_S, _NEARER = 1.5, 0.3
 """How long somebody stands and searches before it takes a way that does not lead nearer to its goal [s], and what
 counts as nearer, by the estimate of the cost."""
+_FIRST = 45
+"""Fragments that are tried before somebody who stands sets off: the first that fits is hardly ever the best."""
 _EVERY = 4
 """Number of frames after which somebody who waits looks at what was found."""
 _TOGETHER = 3
@@ -114,7 +116,7 @@ class DeformWalker:
         self._frame = 0
         self._played: list[_Played] = []
         self._closed: set[tuple[int, ...]] = set()
-        """Dead ends that it came to."""
+        """Dead ends that it came to on the way to its goal."""
         self._past: list[_Played] = []
         """What was played before since it stood."""
         self._held = False
@@ -179,9 +181,25 @@ class DeformWalker:
             return f"'{self.caught}' was put where it goes"
         if self.waited < _PATIENT_S * self.fps:
             return ""
-        if not math.isfinite(self._run.search.root.estimate):
+        if not self.has_way:
             return "no gap on the way is wide enough, even for a squeezed body"
         return in_the_way([name for name, _ in self._run.search.blockers.most_common(2)])
+
+    @property
+    def heads_from(self) -> Pose:
+        """Where what it plays ends, from which it goes on: x, y [m] and heading [rad]."""
+        return self._run.search.root.pose
+
+    @property
+    def has_way(self) -> bool:
+        """Whether there is any way to its goal that a squeezed body fits."""
+        return math.isfinite(self._run.search.root.estimate)
+
+    @property
+    def known_until(self) -> float:
+        """Time at which what is known of its way ends [s]."""
+        branch = self._run.search.choose()
+        return branch[-1].time if branch else self._ends_at()
 
     @property
     def effort(self) -> tuple[int, int]:
@@ -265,6 +283,7 @@ class DeformWalker:
         """
         self._prepared, self._parts = prepared, DeformPlanner.parts(prepared)
         self._closed.clear()
+        self.waited = 0
         self._meet_all()
         self._begin_at(self._kept())
         self.covers = Swept.joined([*self._covered(), self._standing(self._run.search.root.pose, self._ends_at())])
@@ -427,6 +446,9 @@ class DeformWalker:
         if self.waited % _EVERY:
             self._wait()
             return
+        if search.root.state in search.rests and search.checks < _FIRST and not search.ends:
+            self._wait()
+            return
         # who stands may think a while before it turns away from its goal
         patient = search.root.state in search.rests and self.waited < _PATIENT_S * self.fps
         branch = search.choose(_NEARER if patient else -math.inf)
@@ -440,6 +462,8 @@ class DeformWalker:
                 [_squeezed(node) for node in some], [self._run.times(node) for node in some], self._run.place
             )
             if found.failed < 0:
+                if search.root.state in search.rests and not patient:
+                    self._closed.add(search.place_key(search.root))  # it would come back, and be stuck as before
                 search.take(some[-1])
                 self._clip, self._frame, self.waited, self.caught = _in_a_row(found.clips), 0, 0, None
                 begins = some[0].choice
