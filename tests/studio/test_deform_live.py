@@ -90,8 +90,10 @@ def test_a_crate_put_onto_somebody_is_named_and_undone() -> None:
 def test_people_are_sent_driven_taken_away_and_put_back() -> None:
     engine = engine_of(wall_with_a_gap(1.0))
     engine.apply(events.SetGoal("ada", 2.0, 5.0))
-    for _ in range(30 * 12):
+    for _ in range(30 * 30):
         engine.tick()
+        if math.dist(where(engine), (2.0, 5.0)) < 0.6:
+            break
     assert math.dist(where(engine), (2.0, 5.0)) < 0.6
     assert engine.ahead("ada").goal == (2.0, 5.0, 0.0) and engine.behavior("ada")
     engine.apply(events.Drive("ada", 1.0, 0.0))

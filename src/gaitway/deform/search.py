@@ -123,6 +123,8 @@ class HorizonSearch:
     """Pose at which a fragment shall end instead, as a second try; None for none."""
     steer: Callable[[Choice, Squeezed], float] = lambda choice, found: 0.0
     """Angle by which a fragment is turned evenly, as a third try [rad]; 0 for none."""
+    awkward: Callable[[SearchNode], float] = lambda node: 0.0
+    """How much farther from the goal a live character counts that comes to rest in a node, for it cannot go on well."""
     rests: frozenset[int] = frozenset()
     """States in which a character may stay, for live ones."""
     expanded: int = 0
@@ -236,11 +238,15 @@ class HorizonSearch:
         ends = {id(node) for node in self.ends}
         best = min(
             below,
-            key=lambda node: (id(node) not in ends, id(first(node)) not in safe, round(node.estimate, 6), node.cost),
+            key=lambda node: (id(node) not in ends, id(first(node)) not in safe, self._outlook(node), node.cost),
         )
-        if id(best) not in ends and best.estimate > self.root.estimate - nearer:
+        if id(best) not in ends and self._outlook(best) > self._outlook(self.root) - nearer:
             return []
         return best.branch()[depth:]
+
+    def _outlook(self, node: SearchNode) -> float:
+        """Return what is still to come of a branch that ends in a node."""
+        return round(node.estimate + self.per_metre * (self.awkward(node) if node.state in self.rests else 0.0), 6)
 
     def take(self, node: SearchNode) -> None:
         """Go on below a fragment that is played now."""

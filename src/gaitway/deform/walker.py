@@ -41,8 +41,9 @@ CHECKS = 3
 _PATIENT_S, _NEARER = 1.5, 0.3
 """How long somebody stands and searches before it takes a way that does not lead nearer to its goal [s], and what
 counts as nearer, by the estimate of the cost."""
-_FIRST = 45
-"""Fragments that are tried before somebody who stands sets off: the first that fits is hardly ever the best."""
+_STANDING, _FIRST = 4, 100
+"""How many times as many fragments somebody tries who stands, for it has none to refine; and for how many times as
+many it does so before it sets off on a way that does not lead to its goal yet."""
 _EVERY = 4
 """Number of frames after which somebody who waits looks at what was found."""
 _TOGETHER = 3
@@ -420,7 +421,7 @@ class DeformWalker:
         """
         self.time += 1.0 / self.fps
         if not self._at_goal():  # there is nothing left to search for
-            self._run.search.advance(self._checks)
+            self._run.search.advance(self._checks * (_STANDING if self._stands() else 1))
         if self._held:
             self._run.search.root.time += 1.0 / self.fps
             self.waited += 1
@@ -430,10 +431,13 @@ class DeformWalker:
         elif not self.arrived:
             self._go_on()
 
+    def _stands(self) -> bool:
+        return self._frame >= len(self._clip) - 1 and not self._held
+
     def _aimed(self, query: Query) -> DeformRun:
         request = PlanRequest(character=self._character, prepared=self._prepared, query=query, traffic=self._traffic)
         run = DeformRun(request, *self._parts)
-        run.search.rests, run.search.closed = frozenset(run.rest), self._closed
+        run.search.rests, run.search.closed, run.search.awkward = frozenset(run.rest), self._closed, run.awkward
         return run
 
     def _go_on(self) -> None:
@@ -446,7 +450,7 @@ class DeformWalker:
         if self.waited % _EVERY:
             self._wait()
             return
-        if search.root.state in search.rests and search.checks < _FIRST and not search.ends:
+        if search.root.state in search.rests and search.checks < _FIRST * self._checks and not search.ends:
             self._wait()
             return
         # who stands may think a while before it turns away from its goal

@@ -155,7 +155,8 @@ class DeformPlay:
         """Let somebody be driven by keys; see `LivePlay.drive`."""
         walker = self._walker(name)
         if forward or turn:
-            self._driven[name] = (forward, turn, -1)
+            if self._driven.get(name, (0.0, 0.0, 0))[:2] != (forward, turn):
+                self._driven[name] = (forward, turn, -1)
             return None
         x, y, heading = walker.heads_from
         place = self._clipped(x + _STOP * math.cos(heading), y + _STOP * math.sin(heading))
@@ -318,10 +319,12 @@ class DeformPlay:
                 walker.send(_place(start))
 
     def _steer(self) -> None:
-        """Put the goals of those who are driven ahead of them, whenever they begin another fragment."""
+        """Put the goals of those who are driven ahead of them, when they come near them or walk and are turned."""
         for name, (forward, turn, began) in self._driven.items():
             walker = self._walker(name)
-            if began == walker.began and not walker.arrived:
+            near = math.dist(walker.heads_from[:2], walker.goal) < _LEADS[-1]
+            turned = turn != 0.0 and began != walker.began and walker.waited == 0
+            if began >= 0 and not (near or turned or walker.arrived):
                 continue
             x, y, heading = walker.heads_from
             away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
