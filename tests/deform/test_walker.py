@@ -143,7 +143,9 @@ def test_a_crate_put_onto_somebody_holds_it_until_it_is_taken_away() -> None:
 @pytest.mark.slow
 def test_nobody_comes_in_where_there_is_no_room_and_who_is_gone_is_forgotten() -> None:
     person = {"name": "bo", "start": [1.2, 3, 0], "goal": [9, 3]}
-    scene = scene_from_dict({"gaitway": 1, "bounds": [0, 0, 10, 6], "characters": [person], "plan": {"planner": "deform"}})
+    scene = scene_from_dict(
+        {"gaitway": 1, "bounds": [0, 0, 10, 6], "characters": [person], "plan": {"planner": "deform"}}
+    )
     crowd = DeformCrowd(one_person(None))
     assert not crowd.add(scene, "bo")
     crowd.remove("ada")

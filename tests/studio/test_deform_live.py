@@ -18,7 +18,9 @@ from gaitway.studio.live_play import LivePlay
 
 
 def wall_with_a_gap(gap: float, planner: str = "deform", **more: Any) -> dict[str, Any]:
-    ends = [{"box": {"center": [4, 3 + side * (0.5 * gap + 1.75)], "size": [0.3, 3.5], "height": 2}} for side in (-1, 1)]
+    ends = [
+        {"box": {"center": [4, 3 + side * (0.5 * gap + 1.75)], "size": [0.3, 3.5], "height": 2}} for side in (-1, 1)
+    ]
     crate = {"box": {"center": [1, 5.4], "size": [0.5, 0.5], "height": 1.5}, "name": "crate"}
     return {
         "gaitway": 1, "bounds": [0, 0, 8, 6], "obstacles": [*ends, crate],
@@ -96,7 +98,7 @@ def test_people_are_sent_driven_taken_away_and_put_back() -> None:
             break
     assert math.dist(where(engine), (2.0, 5.0)) < 0.6
     assert engine.ahead("ada").goal == (2.0, 5.0, 0.0) and engine.behavior("ada")
-    engine.apply(events.Drive("ada", 1.0, 0.0))
+    engine.apply(events.Drive("ada", -1.0, 0.0))
     before = where(engine)
     for _ in range(30 * 9):
         engine.tick()

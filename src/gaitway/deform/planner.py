@@ -362,7 +362,7 @@ class DeformRun:
         return next((gap for gap in self.gaps if gap.ahead_of(place) and abs(gap.stop - place) < _SEEN), None)
 
     def awkward(self, node: SearchNode) -> float:
-        """Return how much farther from the goal somebody counts who stands right before a narrow gap, and not facing it [m].
+        """Return how much farther from the goal somebody counts who stands near a narrow gap and does not face it [m].
 
         Turning on the spot hardly ever ends on the axis of a gap: it is better begun from farther away.
         """
