@@ -71,6 +71,8 @@ class SearchNode:
     choice: Choice | None = None
     squeezed: Squeezed | None = None
     dead: bool = False
+    awkward: float = 0.0
+    """How much farther from the goal it counts, by the cost, for one who comes to rest there."""
 
     def branch(self) -> list[SearchNode]:
         """Return the nodes from the first fragment to this one."""
@@ -140,6 +142,7 @@ class HorizonSearch:
         """Begin at a pose."""
         self.root = SearchNode(pose, state, time, 0.0, 0.0)
         self.root.estimate = self._estimate(self.root)
+        self.root.awkward = self.per_metre * self.awkward(self.root) if state in self.rests else 0.0
         self.nearest, self.number = self.root, 0
         self.queue: list[tuple[float, int, SearchNode]] = []
         self.reserve: list[tuple[float, int, SearchNode]] = []
@@ -246,7 +249,7 @@ class HorizonSearch:
 
     def _outlook(self, node: SearchNode) -> float:
         """Return what is still to come of a branch that ends in a node."""
-        return round(node.estimate + self.per_metre * (self.awkward(node) if node.state in self.rests else 0.0), 6)
+        return round(node.estimate + node.awkward, 6)
 
     def take(self, node: SearchNode) -> None:
         """Go on below a fragment that is played now."""
@@ -343,6 +346,7 @@ class HorizonSearch:
             self.nearest = child
         self._push(child)
         if child.state in self.rests:
+            child.awkward = self.per_metre * self.awkward(child)
             self.at_rest.append(child)
 
     def _strain(self, found: Squeezed) -> float:
