@@ -173,7 +173,7 @@ class DeformWalker:
             return standing_behaviors(self._prepared.library)[0]
         assert now.node.choice is not None
         table = self._prepared.table
-        return table.behaviors[table.behavior[now.node.choice.action]]
+        return str(table.behaviors[table.behavior[now.node.choice.action]])
 
     @property
     def hindered(self) -> str:
