@@ -59,6 +59,8 @@ a gap side steps are led onto it; how far before that place somebody turns sidew
 toward it [m]."""
 _TURNED_TO_GAP, _FACES_GAP = float(np.radians(40.0)), float(np.radians(15.0))
 """Greatest turn of side steps onto the axis of a gap, and of somebody who stops before it, to face it [rad]."""
+_CLOSE = 1.6
+"""How far before a narrow gap nobody should come to rest who does not face it [m]."""
 _TURNS = 0.3
 """Least turn of a fragment that turns on the spot [rad]."""
 _AIMS = read_only(np.radians(np.arange(-48.0, 49.0, 8.0)))
@@ -348,11 +350,28 @@ class DeformRun:
         at = np.array([self.query.start[:2]])
         if not self.tight_goal and not float(self.around(at)[0]) > float(self.left(at)[0]) + _LONGER:
             return ()
+        return self.all_gaps
+
+    @cached_property
+    def all_gaps(self) -> tuple[NarrowGap, ...]:
+        """Gaps on the shortest way that are narrow, also if a walk may pass them."""
         return narrow_gaps(self.place, self.left, self.query.start)
 
     def _next_gap(self, place: complex) -> NarrowGap | None:
         """Return the first narrow gap of the way that lies ahead of a place."""
         return next((gap for gap in self.gaps if gap.ahead_of(place) and abs(gap.stop - place) < _SEEN), None)
+
+    def awkward(self, node: SearchNode) -> float:
+        """Return how much farther from the goal somebody counts who stands near a narrow gap and does not face it [m].
+
+        Turning on the spot hardly ever ends on the axis of a gap: it is better begun from farther away.
+        """
+        place = complex(*node.pose[:2])
+        gap = next((one for one in self.all_gaps if one.ahead_of(place) and abs(one.middle - place) < _CLOSE), None)
+        if gap is None:
+            return 0.0
+        off = abs(math.remainder(cmath.phase(gap.along) - node.pose[2], 0.5 * math.pi))  # it may go sideways, too
+        return 0.0 if abs(gap.on_axis(place) - place) < _STOPS_WITHIN and off < _FACES_GAP else _CLOSE
 
     def _before_gap(self, choice: Choice, found: Squeezed) -> Pose | None:
         """Return the pose on the axis of the next narrow gap to which a fragment is led that comes to rest near it."""

@@ -71,6 +71,8 @@ class SearchNode:
     choice: Choice | None = None
     squeezed: Squeezed | None = None
     dead: bool = False
+    awkward: float = 0.0
+    """How much farther from the goal it counts, by the cost, for one who comes to rest there."""
 
     def branch(self) -> list[SearchNode]:
         """Return the nodes from the first fragment to this one."""
@@ -123,12 +125,16 @@ class HorizonSearch:
     """Pose at which a fragment shall end instead, as a second try; None for none."""
     steer: Callable[[Choice, Squeezed], float] = lambda choice, found: 0.0
     """Angle by which a fragment is turned evenly, as a third try [rad]; 0 for none."""
+    awkward: Callable[[SearchNode], float] = lambda node: 0.0
+    """How much farther from the goal a live character counts that comes to rest in a node, for it cannot go on well."""
     rests: frozenset[int] = frozenset()
     """States in which a character may stay, for live ones."""
     expanded: int = 0
     checks: int = 0
     blockers: Counter[str] = field(default_factory=Counter)
     nearest: SearchNode | None = None
+    closed: set[tuple[int, ...]] = field(default_factory=set)
+    """Dead ends, as `place_key` tells them: no branch goes there."""
     steered: dict[tuple[int, int, int], Choice] = field(default_factory=dict)
     """Choices that were steered, by action, state and angle [degrees]."""
 
@@ -136,6 +142,7 @@ class HorizonSearch:
         """Begin at a pose."""
         self.root = SearchNode(pose, state, time, 0.0, 0.0)
         self.root.estimate = self._estimate(self.root)
+        self.root.awkward = self.per_metre * self.awkward(self.root) if state in self.rests else 0.0
         self.nearest, self.number = self.root, 0
         self.queue: list[tuple[float, int, SearchNode]] = []
         self.reserve: list[tuple[float, int, SearchNode]] = []
@@ -234,11 +241,15 @@ class HorizonSearch:
         ends = {id(node) for node in self.ends}
         best = min(
             below,
-            key=lambda node: (id(node) not in ends, id(first(node)) not in safe, round(node.estimate, 6), node.cost),
+            key=lambda node: (id(node) not in ends, id(first(node)) not in safe, self._outlook(node), node.cost),
         )
-        if id(best) not in ends and best.estimate > self.root.estimate - nearer:
+        if id(best) not in ends and self._outlook(best) > self._outlook(self.root) - nearer:
             return []
         return best.branch()[depth:]
+
+    def _outlook(self, node: SearchNode) -> float:
+        """Return what is still to come of a branch that ends in a node."""
+        return round(node.estimate + node.awkward, 6)
 
     def take(self, node: SearchNode) -> None:
         """Go on below a fragment that is played now."""
@@ -320,7 +331,7 @@ class HorizonSearch:
         cost = node.cost + choice.cost * (1.0 + PATH_COST * self._strain(found)) + POSE_COST * found.narrow
         child = SearchNode(pose, choice.ends, node.time + choice.duration, cost, 0.0, node, choice, found)
         key = self._key(child)
-        if self.seen.get(key, math.inf) <= cost + 1e-9:
+        if self.seen.get(key, math.inf) <= cost + 1e-9 or (self.closed and self.place_key(child) in self.closed):
             return
         if (who := self.blocked(child)) is not None:
             self.blockers[who] += 1
@@ -335,6 +346,7 @@ class HorizonSearch:
             self.nearest = child
         self._push(child)
         if child.state in self.rests:
+            child.awkward = self.per_metre * self.awkward(child)
             self.at_rest.append(child)
 
     def _strain(self, found: Squeezed) -> float:
@@ -357,11 +369,14 @@ class HorizonSearch:
         away = min(max((there if math.isfinite(there) else here + _AHEAD) - here + _AHEAD, 0.0), 2.0 * _AHEAD)
         return self.per_metre * (here + _TURNED * away * min(here, 1.0))
 
-    def _key(self, node: SearchNode) -> tuple[int, ...]:
-        near, turn, apart = _BINS
+    def place_key(self, node: SearchNode) -> tuple[int, ...]:
+        """Return what is the same for all nodes of a state that lie near one another, whatever their time."""
+        near, turn, _ = _BINS
         x, y, heading = node.pose
-        when = round(node.time / apart) if self.timed else 0
-        return round(x / near), round(y / near), round(heading / turn), node.state, when
+        return round(x / near), round(y / near), round(heading / turn), node.state
+
+    def _key(self, node: SearchNode) -> tuple[int, ...]:
+        return *self.place_key(node), round(node.time / _BINS[2]) if self.timed else 0
 
 
 def within(found: Squeezed, bounds: tuple[float, float, float, float]) -> bool:

@@ -17,6 +17,7 @@ from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
+from gaitway.studio.deform_play import DeformPlay
 from gaitway.studio.errand_play import live_play
 from gaitway.studio.events import StudioEvent
 from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute, StudioTrouble
@@ -90,7 +91,7 @@ class StudioEngine:
         return self._watch.count
 
     @property
-    def _play(self) -> LivePlay | TakePlay:
+    def _play(self) -> LivePlay | DeformPlay | TakePlay:
         return self._live if self._mode == "live" or self._take is None else self._take
 
     def apply(self, event: StudioEvent) -> None:
@@ -138,7 +139,7 @@ class StudioEngine:
             if not events.SPEEDS[0] <= self.speed <= events.SPEEDS[1]:
                 raise StudioError(f"speed {self.speed}; write one from {events.SPEEDS[0]:g} to {events.SPEEDS[1]:g}")
             self._play.step(self.speed / FPS)
-            if isinstance(self._play, LivePlay):
+            if not isinstance(self._play, TakePlay):
                 self._plans.append((self._live.time, self._live.counts.plans))
                 while len(self._plans) > 2 and self._plans[0][0] < self._live.time - 1.0:
                     self._plans.popleft()
@@ -147,7 +148,7 @@ class StudioEngine:
         """Return what there is to be seen now."""
         play, world = self._play, self.scene.world
         joints, names = play.joints(), play.names
-        if isinstance(play, LivePlay):
+        if not isinstance(play, TakePlay):
             self._watch.look(play.time, joints, names, world)
         moving = realised(world, play.facts)
         movers = [mover.pose(play.time) for mover in moving.movers]
@@ -270,7 +271,7 @@ class StudioEngine:
             self._taken().scrub(before)
         self._mode = mode
 
-    def _lived(self) -> LivePlay:
+    def _lived(self) -> LivePlay | DeformPlay:
         if self._mode != "live":
             raise StudioError("this is a take, in which nobody changes its mind; go back to live")
         return self._live

@@ -12,6 +12,7 @@ from gaitway.live.errands import LiveErrands
 from gaitway.live.seated import SITTING
 from gaitway.scene.errands import Place, label
 from gaitway.scene.scene import Scene
+from gaitway.studio.deform_play import DeformPlay, lives_by_deform
 from gaitway.studio.frames import StudioErrand, StudioTrouble
 from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import Place as Point
@@ -165,6 +166,8 @@ def _sent(spot: Spot) -> Place:
     return Place(name=f"({x:.1f}, {y:.1f})", point=(x, y), height=spot[2] if len(spot) > 2 else None)
 
 
-def live_play(scene: Scene, say: Callable[[str], None] | None = None) -> LivePlay:
-    """Return the live people of a scene: with errands if they do any."""
-    return ErrandPlay(scene, say) if scene.busy else LivePlay(scene, say)
+def live_play(scene: Scene, say: Callable[[str], None] | None = None) -> LivePlay | DeformPlay:
+    """Return the live people of a scene: with errands if they do any, deforming if all are planned so."""
+    if scene.busy:
+        return ErrandPlay(scene, say)
+    return DeformPlay(scene, say) if lives_by_deform(scene) else LivePlay(scene, say)

@@ -66,7 +66,7 @@ class LivePlay:
             self._say(f"preparing {library.name}")
             self.crowd.add_library(library)
         if scene.plan.planner == "deform":
-            self._say("live people play clips as they are; a plan of the scene squeezes them into gaps")
+            self._say("on several floors, and beside people of other planners, live people play clips as they are")
         self.left_out = self.enter(scene)
 
     @property
