@@ -15,7 +15,7 @@ from gaitway.handling.carrying import hung
 from gaitway.handling.grips import grasp_place, touch_place
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.things import Thing
-from gaitway.take.things import thing_capsules
+from gaitway.world.thing_forms import thing_capsules
 
 CUP = Thing(name="cup", shape="cylinder", size=(0.08, 0.08, 0.1))
 TABLE = Obstacle(Box((0.75, 0.0), (0.9, 1.2), 0.75), name="table")

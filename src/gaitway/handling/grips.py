@@ -14,10 +14,10 @@ from gaitway.core.errors import LimbError
 from gaitway.limbs.linkage import Limb
 from gaitway.limbs.stance import GRIP
 from gaitway.limbs.surroundings import Carried
-from gaitway.scene.things import BALL, CYLINDER, Thing
-from gaitway.take.things import thing_capsules
+from gaitway.scene.things import Thing
 from gaitway.world.obstacle import Obstacle
-from gaitway.world.shapes import Box, Cylinder, Shape, Sphere
+from gaitway.world.shapes import Shape
+from gaitway.world.thing_forms import BALL, CYLINDER, solid_form, surface_grid, thing_capsules
 
 _HAND = 0.18
 """Length of the hand that the lengths below belong to [m]."""
@@ -111,6 +111,8 @@ def touch_place(thing: Thing, pose: ThingPose, seen: npt.ArrayLike) -> FloatArra
         return pose.point(thing.touch)
     own = rotations.rotate(rotations.conjugate(pose.turn), np.array([*np.asarray(seen)[:2], pose.at[2]]) - pose.at)
     half, middle = 0.5 * np.array(thing.size), np.array(thing.middle)
+    if thing.mesh is not None:
+        return pose.point(_outermost(thing, own))
     if thing.shape in (CYLINDER, BALL):
         away = own[:2] / max(math.hypot(own[0], own[1]), 1e-9)
         return pose.point(middle + np.array([*(half[0] * away), 0.0]))
@@ -139,11 +141,8 @@ def thing_shape(thing: Thing, pose: ThingPose) -> Shape:
     """Return the shape of a thing that stands upright somewhere."""
     ahead = rotations.rotate(pose.turn, np.array([1.0, 0.0, 0.0]))
     x, y, z = pose.at.tolist()
-    if thing.shape == CYLINDER:
-        return Cylinder((x, y), 0.5 * thing.size[0], thing.size[2], z)
-    if thing.shape == BALL:
-        return Sphere((x, y), 0.5 * thing.size[0], z)
-    return Box((x, y), thing.size[:2], thing.size[2], math.atan2(ahead[1], ahead[0]), z)
+    solid = solid_form(thing.shape, thing.size, thing.mesh)
+    return solid.placed((x, y, math.atan2(ahead[1], ahead[0]))).raised(z)
 
 
 def thing_obstacle(thing: Thing, pose: ThingPose) -> Obstacle:
@@ -153,6 +152,14 @@ def thing_obstacle(thing: Thing, pose: ThingPose) -> Obstacle:
 
 def thing_carried(thing: Thing, inner: ThingPose) -> Carried:
     """Return a thing as what a hand holds; `inner` is its pose in the frame of the wrist joint."""
-    starts, ends, radii = thing_capsules(thing.shape, thing.size)
+    starts, ends, radii = thing_capsules(thing.shape, thing.size, thing.mesh)
     low, high = (inner.at + rotations.rotate(inner.turn, points) for points in (starts, ends))
     return Carried(low, high, radii)
+
+
+def _outermost(thing: Thing, seen: FloatArray) -> FloatArray:
+    """Return the point of a mesh about its middle height that is nearest to somebody, in its own frame [m]; (3,)."""
+    assert thing.mesh is not None
+    points = surface_grid(thing.mesh, 0.1 * max(thing.size))
+    away = np.hypot(points[:, 0] - seen[0], points[:, 1] - seen[1]) + 2.0 * np.abs(points[:, 2] - thing.middle[2])
+    return np.asarray(points[int(np.argmin(np.round(away, 6)))])
