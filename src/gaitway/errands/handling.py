@@ -121,8 +121,13 @@ def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) 
     reason = ""
     for stop in stops:
         x, y, heading = stop.pose
-        walk = Walk((x, y), heading, exact=True, ahead=stop.ahead)
-        outcome = yield from dispatcher.walk(doer, walk)
+        outcome = None
+        if dispatcher.desk is not None and _reach_stops().steps_along(
+            dispatcher.desk, doer.name, doer.pose, stop.pose, doer.time
+        ):
+            outcome = yield Step(stop.pose)
+        if outcome is None or outcome.reason:
+            outcome = yield from dispatcher.walk(doer, Walk((x, y), heading, exact=True, ahead=stop.ahead))
         if not outcome.reason and stop.step is not None:
             outcome = yield Step(stop.step)
         if not outcome.reason:

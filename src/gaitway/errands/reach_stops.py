@@ -20,7 +20,7 @@ from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.errands import Handle
 from gaitway.scene.things import ANY, HEAD, Thing
-from gaitway.sitting.stepping import step_aside
+from gaitway.sitting.stepping import FARTHEST, step_aside
 
 _DISTANCES = (0.36, 0.42, 0.48, 0.54, 0.6, 0.68, 0.76)
 """Distances from what is reached for at which places to stand are looked for [m], for a body of usual size."""
@@ -40,6 +40,8 @@ _STEP_LENGTHS, _STEP_WAYS = (0.28, 0.4, 0.56, 0.8), (0.0, 0.7, -0.7, 1.5, -1.5)
 """Lengths of steps to such a place [m], and their directions beside straight towards what is reached for [rad]."""
 _STEP_GAP, _STEPS_TESTED = 0.005, 24
 """Gap that such steps keep [m], and how many places are tested."""
+_ALONG, _ALONG_TURN = FARTHEST - 0.01, math.radians(60.0)
+"""Distance [m] and turn [rad] up to which people step aside from one place of a reach to the next instead of walking."""
 _WAY, _LEFT = 0.03, 0.06
 """What a metre of way, and the left hand, count beside how uneasy a reach is."""
 _TESTED, _KEPT = 8, 3
@@ -105,6 +107,29 @@ def stops(
             if found := _stepping_stops(owned, who, pose, radius, errand, goal, yaw, time, free):
                 return found
     raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
+
+
+def steps_along(owned: Belongings, who: str, pose: Pose, there: Pose, time: float) -> bool:
+    """Return whether a few steps aside lead to a place that is near, as along a worktop, and touch nothing.
+
+    Args:
+        owned: where things are, and who has them.
+        who: the person.
+        pose: where that person stands.
+        there: the place.
+        time: when [s].
+    """
+    turn = abs(math.remainder(there[2] - pose[2], math.tau))
+    if math.dist(pose[:2], there[:2]) > _ALONG or turn > _ALONG_TURN:
+        return False
+    height = owned.ground.height(*pose[:2])
+    if height is None or height != owned.ground.height(*there[:2]):
+        return False
+    clip = step_aside(owned.library(who), np.array(pose), np.array(there), height)
+    if clip is None:
+        return False
+    handler = owned.handler(who, there, time, set())
+    return steps_clear(clip, handler.world, time, _STEP_GAP)
 
 
 def stops_before(
