@@ -133,7 +133,7 @@ class MemberPlanner:
         self, member: CrowdMember, traffic: Traffic, found: MemberPlans, plan: Plan, result: SearchResult
     ) -> bool:
         """Give a member a plan that leads to its goal, exactly if asked for; return whether it arrives."""
-        character, prepared = member.character, member.prepared
+        character = member.character
         found.bent.pop(member.name, None)
         if not character.plan.arrives_exactly():
             self.settle(member, traffic, found, plan, result, tolerance=self.query(member).tolerance)

@@ -41,7 +41,7 @@ _STEP_LENGTHS, _STEP_WAYS = (0.28, 0.4, 0.56, 0.8), (0.0, 0.7, -0.7, 1.5, -1.5)
 _STEP_GAP, _STEPS_TESTED = 0.005, 24
 """Gap that such steps keep [m], and how many places are tested."""
 _ALONG, _ALONG_TURN = FARTHEST - 0.01, math.radians(60.0)
-"""Distance [m] and turn [rad] up to which people step aside from one place of a reach to the next instead of walking."""
+"""Distance [m] and turn [rad] up to which people step aside to the place of a reach instead of walking there."""
 _WAY, _LEFT = 0.03, 0.06
 """What a metre of way, and the left hand, count beside how uneasy a reach is."""
 _TESTED, _KEPT = 8, 3
