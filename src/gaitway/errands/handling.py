@@ -81,12 +81,37 @@ def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
     if desk.in_place(doer.name, errand):
         outcome = yield Reach(errand, desk.hands(doer.name, errand)[0])
         return outcome.reason
-    try:
-        free = _free(dispatcher, doer, None)
-        stops: list[Stop] = _reach_stops().stops(desk, doer.name, doer.pose, doer.radius, errand, doer.time, free)
-    except LimbError as problem:
-        return str(problem)
+    late, waited = doer.time + errand.patience, False
+    while True:
+        try:
+            stops = _stops(desk, doer, errand, _free(dispatcher, doer, None))
+            break
+        except LimbError as problem:
+            if not waited and not _held_up(dispatcher, desk, doer, errand):
+                return str(problem)
+        if doer.time >= late:
+            return f"'{errand.thing}' cannot be reached: others stand where people reach it from"
+        waited = True
+        yield Stand(doer.time + _AGAIN)
+        if why := desk.refusal(doer.name, errand):
+            return why
     return (yield from _at_stops(dispatcher, doer, errand, stops))
+
+
+def _stops(desk: HandlingDesk, doer: Doer, errand: Handle, free: Callable[[FloatArray], BoolArray]) -> list[Stop]:
+    """Return the best places for an errand with a thing that nobody else has."""
+    found: list[Stop] = _reach_stops().stops(desk, doer.name, doer.pose, doer.radius, errand, doer.time, free)
+    return found
+
+
+def _held_up(dispatcher: Guide, desk: HandlingDesk, doer: Doer, errand: Handle) -> bool:
+    """Return whether there are places for an errand where nobody but others stands, who may go away."""
+    if all(name == doer.name for name in dispatcher.standing.taken):
+        return False
+    try:
+        return bool(_stops(desk, doer, errand, lambda points: np.ones(len(points), dtype=np.bool_)))
+    except LimbError:
+        return False
 
 
 def _with_other(dispatcher: Guide, doer: Doer, errand: Handle, name: str) -> Doing:

@@ -14,6 +14,7 @@ from gaitway.core.errors import LimbError
 from gaitway.limbs.linkage import Limb
 from gaitway.limbs.stance import GRIP
 from gaitway.limbs.surroundings import Carried
+from gaitway.motion.body import capsule_body
 from gaitway.scene.things import Thing
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Shape
@@ -25,6 +26,8 @@ _PALM = 0.022
 """Distance from the middle of a hand to its palm [m]."""
 _DEEP = 0.1
 """Greatest height of a thing that is held by its middle from above [m]."""
+_FLAT = 0.04
+"""Height up to which a thing is flat, so that a hand from above lies on it [m]."""
 _PINCH = 0.75
 """Where on the way from the wrist to the fingertips a hand pinches a thing that has a place to be grasped."""
 
@@ -67,19 +70,28 @@ def palm(limb: Limb) -> FloatArray:
     return np.array([0.0, 1.0 if limb.name.startswith("left") else -1.0, 0.0])
 
 
-def grip_point(limb: Limb, thing: Thing, from_above: bool = False) -> FloatArray:
+def grip_point(limb: Limb, thing: Thing, from_above: bool = False, number: int = 0) -> FloatArray:
     """Return where in a hand the place is by which it grasps a thing, in the frame of the last segment [m]; (3,).
 
     Args:
         limb: the arm.
         thing: the thing.
         from_above: whether the palm is on top of it, and not at its side.
+        number: which of its grasps.
     """
     size = float(np.linalg.norm(limb.tip)) / _HAND
-    if thing.grasps:
-        return _PINCH * limb.tip + size * _PALM * palm(limb)
     half = 0.5 * (min(thing.size[2], _DEEP) if from_above else thing.width)
-    return GRIP * limb.tip + (size * _PALM + half) * palm(limb)
+    along, deep = (_PINCH, size * _PALM) if thing.grasps else (GRIP, size * _PALM + half)
+    if from_above and thing.size[2] <= _FLAT:  # the hand lies on it, clear of what it stands on
+        place = thing.grasps[number % len(thing.grasps)][2] if thing.grasps else thing.middle[2]
+        deep = max(deep, _hand_radius(limb) + thing.size[2] - place)
+    return along * limb.tip + deep * palm(limb)
+
+
+def _hand_radius(limb: Limb) -> float:
+    """Return how thick half a hand is [m]."""
+    body = capsule_body(limb.skeleton)
+    return float(body.radii[body.names.index(limb.name.replace("_arm", "_hand"))])
 
 
 def grasp_place(thing: Thing, number: int = 0) -> FloatArray:
