@@ -65,6 +65,10 @@ class Guide(Protocol):
         """Everybody, by name."""
 
     @property
+    def next_stop(self) -> Callable[[str, float], float | None]:
+        """When a mover, by name, stands the next time from a time on [s]; None if it never does."""
+
+    @property
     def walk(self) -> Callable[..., Generator[Order, Outcome, Outcome]]:
         """Walks of somebody by an order."""
 
@@ -81,6 +85,10 @@ def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
     if desk.in_place(doer.name, errand):
         outcome = yield Reach(errand, desk.hands(doer.name, errand)[0])
         return outcome.reason
+    if (ride := desk.rides(errand.thing, doer.time)) is not None:
+        stands = dispatcher.next_stop(ride, doer.time)
+        if stands is not None and stands <= doer.time + errand.patience:
+            yield Stand(stands)
     late, waited = doer.time + errand.patience, False
     while True:
         try:
