@@ -160,3 +160,11 @@ def test_either_hand_carries_upright_with_its_elbow_low(hand, place):
     shoulder, elbow, _ = handler.stander.applied(carried[None]).joint_positions()[0, handler.limb(hand).joints]
     assert up[2] > 0.999
     assert (shoulder - elbow)[2] > 0.8 * np.linalg.norm(shoulder - elbow)
+
+
+@pytest.mark.parametrize("grasps", [(), ((-0.06, 0.0, 0.01), (0.0, 0.04, 0.01), (0.0, -0.04, 0.01))])
+def test_flat_things_are_taken_from_a_table(grasps):
+    card = Thing(name="card", shape="box", size=(0.12, 0.08, 0.02), grasps=grasps)
+    handler, pose = somebody(), ThingPose.upright((0.45, -0.12, 0.75), 0.0)
+    goal = handler.goal(handler.grasping(card, "right", pose), handler.rest, 0.005)
+    assert handler.above(card, "right", handler.wrist(goal.posture, "right"), pose)
