@@ -166,5 +166,6 @@ def test_either_hand_carries_upright_with_its_elbow_low(hand, place):
 def test_flat_things_are_taken_from_a_table(grasps):
     card = Thing(name="card", shape="box", size=(0.12, 0.08, 0.02), grasps=grasps)
     handler, pose = somebody(), ThingPose.upright((0.45, -0.12, 0.75), 0.0)
-    goal = handler.goal(handler.grasping(card, "right", pose), handler.rest, 0.005)
+    task = handler.from_above(card, handler.grasping(card, "right", pose), pose)  # so that it can be put down, too
+    goal = handler.goal(task, handler.rest, 0.005)
     assert handler.above(card, "right", handler.wrist(goal.posture, "right"), pose)
