@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from typer.testing import CliRunner
 import gaitway
 from figures import standing, walking
 from gaitway.audit import audit_take, find_collisions
+from gaitway.audit.exact_things import exact_findings
 from gaitway.audit.report import AuditBars
 from gaitway.audit.things import depth_findings
 from gaitway.cli import app
 from gaitway.core import rotations
-from gaitway.core.errors import LimbError
+from gaitway.core.errors import GaitwayError, LimbError
 from gaitway.correcting import Corrected, correct, feet_down, limbs_of
 from gaitway.limbs.planner import LimbPlan, LimbWindow
 from gaitway.motion.clip import Clip
@@ -306,6 +308,38 @@ def test_what_a_hand_carries_misses_a_post_too() -> None:
     assert [(one.limb, one.obstacle) for one in result.corrections] == [("right_arm", "right post")]
     assert result.ok
     assert max((one.value for one in depth_findings(result.take, world, AuditBars())[0]), default=0.0) <= 0.01
+
+
+def board(pole: float) -> tuple[Take, World]:
+    """A walker with a thin board in the right hand, and a thin pole that it passes."""
+    spans = [[0.0, "walking", "right_wrist", outward(0.03)]]
+    facts = {"things": {"board": thing_facts("box", (0.4, 0.01, 0.4), None, spans)}}
+    frame = len(WALK) // 2
+    x, y, _ = WALK.joint_positions()[frame, WALK.skeleton.roles["right_wrist"]]
+    out = WALK.headings()[frame] - 0.5 * np.pi
+    place = (float(x + pole * np.cos(out)), float(y + pole * np.sin(out)))
+    return replace(take_of([WALK]), facts=facts), World(BOUNDS, (Obstacle(Cylinder(place, 0.012, 1.6), name="pole"),))
+
+
+def test_exact_triangles_see_what_points_leave_out() -> None:
+    pytest.importorskip("fcl")
+    bars = AuditBars()
+    asides = [0.02 * n for n in range(8, 26)]
+    seen = [bool(exact_findings(*board(pole), bars)) for pole in asides]
+    points = [any(one.value > one.bar for one in depth_findings(*board(pole), bars)[0]) for pole in asides]
+    missed = [pole for pole, exact, some in zip(asides, seen, points, strict=True) if exact and not some]
+    assert missed and not any(some and not exact for some, exact in zip(points, seen, strict=True))
+    take, world = board(missed[-1])
+    assert correct(take, world).take is take
+    result = correct(take, world, exact=True)
+    assert [one.obstacle for one in result.corrections] == ["pole"] * len(result.corrections) != []
+    assert result.ok and not exact_findings(result.take, world, bars)
+
+
+def test_without_python_fcl_exact_triangles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fcl", None)
+    with pytest.raises(GaitwayError, match=r"pip install 'gaitway\[collision\]'"):
+        correct(*board(0.2), exact=True)
 
 
 def test_a_hand_is_left_alone_while_it_takes_something() -> None:

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from gaitway.audit import AuditBars, Finding, find_collisions
+from gaitway.audit.exact_things import ExactWorld, exact_findings
 from gaitway.audit.sources import turn_steps, usual_steps
 from gaitway.audit.things import depth_findings
 from gaitway.core import rotations
@@ -35,12 +36,15 @@ from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.data import Layer
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.take.things import thing_capsules, things_of
+from gaitway.take.things import ThingSpan, ThingTrack, things_of
+from gaitway.world.thing_forms import thing_capsules
 from gaitway.world.world import World, realised
 
 _TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5), (1.1, 0.1), (1.1, -0.3))
 """Time before and after a collision in which the arm may leave its motion [s], and share of the margin, in order. The
 last lets the arm touch a little, which the audit lets pass: where a shoulder is near a wall, no arm is clear of it."""
+_EXACT_TRIES = ((0.7, 2.0), (1.1, 3.0), (1.6, 4.5))
+"""More of these where exact triangles are asked for: the capsules of a thing leave some of it out."""
 _WINDOW = max(pad for pad, _ in _TRIES) + ROOM + 0.6
 """Time that is looked at before and after a collision [s]: an arm leaves its motion where that is clear."""
 _NEAR = 2.5
@@ -109,6 +113,7 @@ def correct(
     rounds: int = 8,
     seed: int = 0,
     who: Collection[str] | None = None,
+    exact: bool = False,
     progress: Progress = silent,
 ) -> Corrected:
     """Return a take whose limbs touch neither the world nor other bodies, as far as limbs can do that.
@@ -124,14 +129,16 @@ def correct(
         rounds: most audits; each corrects what the one before has found.
         seed: of all random choices.
         who: names of those whose limbs may be changed; None for everybody.
+        exact: whether carried things are compared by their exact triangles, too, by python-fcl.
         progress: called after each round and each collision.
 
     Raises:
         LimbError: if `rounds` is not between 1 and 100.
+        GaitwayError: if `exact` is asked for and python-fcl is not installed.
     """
     if not 1 <= rounds <= 100:
         raise LimbError(f"rounds {rounds} must be between 1 and 100")
-    run = _Correcting(take, world, options, bars, seed, None if who is None else frozenset(who))
+    run = _Correcting(take, world, options, bars, seed, None if who is None else frozenset(who), exact)
     for number in range(rounds):
         found = run.collisions()
         open_ones = [finding for finding in found if run.hopeful(finding)]
@@ -155,10 +162,11 @@ class _Correcting:
 
     def __init__(
         self, take: Take, world: World, options: LimbPlanOptions, bars: AuditBars, seed: int,
-        who: frozenset[str] | None,
+        who: frozenset[str] | None, exact: bool = False,
     ) -> None:  # fmt: skip
         self.take, self.world, self.options = take, realised(world, take.facts), options
         self.bars, self.seed, self.who = bars, seed, who
+        self.exact = ExactWorld(self.world) if exact else None
         self.corrections: list[Correction] = []
         self.failed: dict[tuple[str, str, int], str] = {}
         """Why a limb of a character could not be mended at a time [half seconds]."""
@@ -174,7 +182,10 @@ class _Correcting:
             bodies = replace(self.take, facts={**self.take.facts, "collision": "body"})
             found = find_collisions(bodies, self.world, bars=self.bars)
             things = (one for one in depth_findings(self.take, self.world, self.bars)[0] if one.value > one.bar)
-            self._seen = (self.take, (*found, *things))
+            found = (*found, *things)
+            if self.exact is not None:
+                found = (*found, *exact_findings(self.take, self.world, self.bars, self.exact))
+            self._seen = (self.take, found)
         return self._seen[1]
 
     def hopeful(self, finding: Finding) -> bool:
@@ -233,7 +244,8 @@ class _Correcting:
         others = self._others(character, start + np.arange(len(part)) / clip.fps)
         carried = held_thing(self.take, name, limb_name.removesuffix("_arm"), finding.time)
         window = LimbWindow(limb, part, start, self.world, others, carried=carried, strict=True)
-        plan, why = self._planned(window, part, (first - low + early, last - low + early))
+        held = self._exactly_held(name, limb_name.removesuffix("_arm"), finding.time)
+        plan, why = self._planned(window, part, (first - low + early, last - low + early), held)
         if plan is None:
             return why
         seen = slice(early, early + high - low)
@@ -293,10 +305,20 @@ class _Correcting:
         later = [t - _SETTLED for t in busy if t > time]
         return max(earlier, default=-np.inf), min(later, default=np.inf)
 
-    def _planned(self, window: LimbWindow, part: Clip, bad: tuple[int, int]) -> tuple[LimbPlan | None, str]:
+    def _exactly_held(self, name: str, hand: str, time: float) -> tuple[ThingTrack, ThingSpan] | None:
+        """Return what somebody has in a hand at a time [s], if exact triangles were asked for."""
+        for track in things_of(self.take) if self.exact is not None else ():
+            span = track.span(time)
+            if (span.who, span.part) == (name, f"{hand}_wrist"):
+                return track, span
+        return None
+
+    def _planned(
+        self, window: LimbWindow, part: Clip, bad: tuple[int, int], held: tuple[ThingTrack, ThingSpan] | None = None
+    ) -> tuple[LimbPlan | None, str]:
         """Return the first plan that the audit would let pass, with spans that grow and margins that shrink."""
         fps, why = part.fps, "finds no way around it"
-        for number, (pad, share) in enumerate(_TRIES):
+        for number, (pad, share) in enumerate((*_TRIES, *(_EXACT_TRIES if held else ()))):
             options = replace(self.options, margin=share * self.options.margin)
             gaps = window.gaps(bar=options.margin)
             near = gaps < options.margin
@@ -314,7 +336,10 @@ class _Correcting:
                 return None, "touches it where it begins, which no posture moves"
             if plan is not None:
                 if self._sound(window, part, plan):
-                    return plan, ""
+                    if held is None or not self._touches(window, plan, *held):
+                        return plan, ""
+                    why = "finds no way around it on which no triangle of what it carries touches anything"
+                    continue
                 why = "finds no way around it that is calm and within its limits"
         return None, why
 
@@ -329,6 +354,21 @@ class _Correcting:
         limits = joint_limits(part.skeleton).only(joints)
         over, own = violations(after, limits), violations(part, limits)
         return bool((over <= np.maximum(0.95 * self.bars.limit_deg, own + 1e-3)).all())
+
+    def _touches(self, window: LimbWindow, plan: LimbPlan, track: ThingTrack, span: ThingSpan) -> bool:
+        """Return whether a carried thing touches the world by its exact triangles while a plan is under way."""
+        assert self.exact is not None
+        positions, turns = window.applied(plan).joint_transforms()
+        wrist, fps = int(window.limb.joints[2]), window.clip.fps
+        model, far = self.exact.thing(track, self.bars.thing)
+        first, last = (round((t - window.begin) * fps) for t in plan.span)
+        for frame in range(max(first, 0), min(last + 1, len(positions)), max(round(fps / 30.0), 1)):
+            turn = turns[frame, wrist]
+            at = positions[frame, wrist] + rotations.rotate(turn, np.array(span.pose[:3]))
+            lean = rotations.multiply(turn, np.array(span.pose[3:]))
+            if self.exact.touched(model, far, at, lean, window.begin + frame / fps) is not None:
+                return True
+        return False
 
     def _fitted(self, character: int, name: str) -> Limb:
         """Return a limb of a character with the hinge that its own clips show."""
@@ -400,7 +440,7 @@ def held_thing(take: Take, name: str, hand: str, time: float) -> Carried | None:
     for track in things_of(take):
         span = track.span(time)
         if (span.who, span.part) == (name, f"{hand}_wrist"):
-            starts, ends, radii = thing_capsules(track.shape, track.size)
+            starts, ends, radii = thing_capsules(track.shape, track.size, track.mesh)
             at, turn = np.array(span.pose[:3]), np.array(span.pose[3:])
             return Carried(at + rotations.rotate(turn, starts), at + rotations.rotate(turn, ends), radii)
     return None

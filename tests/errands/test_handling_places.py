@@ -103,3 +103,27 @@ def test_tall_things_are_given_room_and_tables_are_not() -> None:
     assert [one.name for one in wide.obstacles] == ["wall", "table", "wall"]
     x0, _, x1, _ = wide.obstacles[-1].shape.footprint().bounds
     assert (x0, x1) == pytest.approx((-0.8, 0.8), abs=0.01)
+
+
+@pytest.mark.slow
+def test_who_finds_others_before_a_shelf_waits_and_a_cart_is_awaited() -> None:
+    planned = _planned(
+        bounds=[0, 0, 9, 7],
+        obstacles=[{"box": {"center": [2, 6.5], "size": [0.7, 0.5], "height": 0.9}, "name": "stand"}],
+        objects=[
+            {"name": "cup", "cylinder": [0.035, 0.1], "at": [2.1, 6.35, 0.9]},
+            {"name": "mug", "cylinder": [0.035, 0.1], "at": [1.85, 6.35, 0.9]},
+            {"name": "jar", "cylinder": [0.035, 0.1], "at": [0, 0, 0.8], "rides": "cart"},
+        ],
+        movers=[{"name": "cart", "box": {"size": [0.5, 0.5], "height": 0.8},
+                 "path": [[0, 3, 3.5, 0], [6, 5, 3.5, 0], [60, 5, 3.5, 0]]}],
+        characters=[
+            {"name": "ada", "start": [2, 5, 90], "errands": [{"take": "cup"}, {"go": [4.5, 5.5]}]},
+            {"name": "bo", "start": [1, 3, 90], "errands": [{"take": "mug"}]},
+            {"name": "cy", "start": [7, 4.5, 90], "errands": [{"take": "jar"}]},
+        ],
+    )  # fmt: skip
+    assert not _undone(planned) and not _clean(planned)
+    rows = planned.take.facts["errands"]
+    assert rows["bo"][0][2] > rows["ada"][0][2]
+    assert rows["cy"][0][2] > 6.0

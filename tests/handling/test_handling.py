@@ -15,7 +15,7 @@ from gaitway.handling.carrying import hung
 from gaitway.handling.grips import grasp_place, touch_place
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.things import Thing
-from gaitway.take.things import thing_capsules
+from gaitway.world.thing_forms import thing_capsules
 
 CUP = Thing(name="cup", shape="cylinder", size=(0.08, 0.08, 0.1))
 TABLE = Obstacle(Box((0.75, 0.0), (0.9, 1.2), 0.75), name="table")
@@ -144,3 +144,28 @@ def test_a_wide_thing_needs_a_place_to_be_grasped():
     assert "write grasps" in Thing(name="tray", shape="box", size=(0.4, 0.3, 0.03)).problem()
     assert not Thing(name="tray", shape="box", size=(0.4, 0.3, 0.03), grasps=((0.2, 0.0, 0.01),)).problem()
     assert Thing(name="rail", shape="box", size=(0.1, 0.1, 0.1), fixed=True).problem() == "it is fixed"
+
+
+@pytest.mark.parametrize("place", [(0.45, 0.12), (0.5, 0.3)])
+@pytest.mark.parametrize("hand", ["left", "right"])
+def test_either_hand_carries_upright_with_its_elbow_low(hand, place):
+    x, y = place[0], place[1] if hand == "left" else -place[1]
+    table = Obstacle(Box((x + 0.3, y), (0.66, 1.2), 0.75), name="table")
+    handler = Handler.at(load_cast("person", behaviors=["stand"]), (0.0, 0.0, 0.0), World((-5, -5, 5, 5), (table,)))
+    pose = ThingPose.upright((x, y, 0.75), 0.0)
+    goal = handler.goal(handler.grasping(CUP, hand, pose), handler.rest, 0.02).posture
+    inner = pose.within(handler.wrist(goal, hand))
+    carried = handler.carrying(CUP, hand, inner, handler.rest)
+    up = rotations.rotate(handler.wrist(carried, hand).carried(inner).turn, np.array([0.0, 0.0, 1.0]))
+    shoulder, elbow, _ = handler.stander.applied(carried[None]).joint_positions()[0, handler.limb(hand).joints]
+    assert up[2] > 0.999
+    assert (shoulder - elbow)[2] > 0.8 * np.linalg.norm(shoulder - elbow)
+
+
+@pytest.mark.parametrize("grasps", [(), ((-0.06, 0.0, 0.01), (0.0, 0.04, 0.01), (0.0, -0.04, 0.01))])
+def test_flat_things_are_taken_from_a_table(grasps):
+    card = Thing(name="card", shape="box", size=(0.12, 0.08, 0.02), grasps=grasps)
+    handler, pose = somebody(), ThingPose.upright((0.45, -0.12, 0.75), 0.0)
+    task = handler.from_above(card, handler.grasping(card, "right", pose), pose)  # so that it can be put down, too
+    goal = handler.goal(task, handler.rest, 0.005)
+    assert handler.above(card, "right", handler.wrist(goal.posture, "right"), pose)

@@ -313,6 +313,21 @@ def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack:
     return distance
 
 
+@kernel
+def point_depths(solids: Solids, s: int, points: FloatArray, stack: IntArray, out: FloatArray) -> None:
+    """Write how deep points (N, 3) are in a solid [m], 0 outside.
+
+    Args:
+        solids: solids.
+        s: which of them.
+        points: (N, 3) [m].
+        stack: memory.
+        out: filled; (N,).
+    """
+    for i in range(points.shape[0]):
+        out[i] = max(-signed_distance(solids, s, points[i, 0], points[i, 1], points[i, 2], stack), 0.0)
+
+
 @kernel(inner=True, shared=True)
 def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray | None) -> float:
     """Return how deep a capsule lies in a solid at a share of its axis [m]."""

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import shapely
 
+from gaitway.audit import _solid_kernels
 from gaitway.audit.report import AuditBars, Finding, ReportRow
+from gaitway.audit.solids import gather, stack_of
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.motion.body import capsule_body
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.take.things import BALL, CYLINDER, MOVER, ThingTrack, joint_path, thing_poses, things_of
+from gaitway.take.things import MOVER, ThingTrack, joint_path, thing_poses, things_of
 from gaitway.world.footprint import core_geometry
 from gaitway.world.obstacle import PASSABLE
-from gaitway.world.shapes import Ball, Prism, Solid
+from gaitway.world.shapes import Ball, Solid, TriangleMesh
+from gaitway.world.thing_forms import BALL, CYLINDER
 from gaitway.world.world import World
 
 _RATE = 15.0
@@ -32,6 +36,8 @@ _NEAR = 1.5
 """Distance of a thing from a root within which that body matters [m]."""
 _SIDES = 16
 """Points on the rim of a round thing."""
+_SPREAD = 200
+"""Points on the surface of a mesh, beside its corners."""
 
 
 def thing_rows(bars: AuditBars) -> tuple[ReportRow, ...]:
@@ -52,7 +58,7 @@ def hand_findings(take: Take, bars: AuditBars) -> list[Finding]:
         (at,), (turn,) = joint_path(take, take.index(who), f"{hand}_wrist", np.array([float(time)]))
         miss = float(np.linalg.norm(at + rotations.rotate(turn, np.array(offset)) - np.array(target)))
         out.append(
-            _finding(take, "hand", miss, bars.hand, float(time), (who,), f"{hand}_hand", f"{verb} {thing}", target)
+            thing_finding(take, "hand", miss, bars.hand, float(time), (who,), f"{hand}_hand", f"{verb} {thing}", target)
         )
     return out
 
@@ -62,11 +68,11 @@ def jump_findings(take: Take, world: World | None, bars: AuditBars) -> list[Find
     out = []
     for track in things_of(take):
         for before, after in zip(track.spans, track.spans[1:], strict=False):
-            alone = [ThingTrack(track.name, track.shape, track.size, track.color, (one,)) for one in (before, after)]
+            alone = [replace(track, spans=(one,)) for one in (before, after)]
             (a,), (b,) = (thing_poses(take, one, after.start, world)[0] for one in alone)
             who = tuple(name for name in (before.who, after.who) if name in take.names)[:1]
             far = float(np.linalg.norm(a - b))
-            out.append(_finding(take, "thing_jump", far, bars.thing, after.start, who, "", track.name, b))
+            out.append(thing_finding(take, "thing_jump", far, bars.thing, after.start, who, "", track.name, b))
     return out
 
 
@@ -74,7 +80,7 @@ def depth_findings(take: Take, world: World | None, bars: AuditBars) -> tuple[li
     """Return the greatest depth of each carried thing in an obstacle or a body, and how many moments were looked at."""
     out, count = [], 0
     for track in things_of(take):
-        for times, who, part in _held(take, track):
+        for times, who, part in held_times(take, track):
             places, turns = thing_poses(take, track, times, world)
             points = places[:, None] + rotations.rotate(turns[:, None], surface_points(track)[None])
             count += len(times)
@@ -82,7 +88,7 @@ def depth_findings(take: Take, world: World | None, bars: AuditBars) -> tuple[li
             for depth, frame, name, other in _deepest(take, world, points, times, who, part, hollow):
                 at, people = points[frame].mean(axis=0), (who,) if not other else (who, other)
                 out.append(
-                    _finding(take, "thing_inside", depth, bars.thing, times[frame], people, track.name, name, at)
+                    thing_finding(take, "thing_inside", depth, bars.thing, times[frame], people, track.name, name, at)
                 )
     return out, count
 
@@ -100,11 +106,27 @@ def surface_points(track: ThingTrack) -> FloatArray:
         levels = [np.column_stack([share * rim, np.full(_SIDES, z)]) for z in (0.0, 0.5 * height, height)
                   for share in (0.5, 1.0)]  # fmt: skip
         return np.concatenate(levels)
+    if track.mesh is not None:
+        return _spread(track.mesh)
     steps = [np.linspace(-0.5, 0.5, 4) * size for size in (length, width, height)]
     return np.asarray(middle + np.array([(x, y, z) for x in steps[0] for y in steps[1] for z in steps[2]]))
 
 
-def _held(take: Take, track: ThingTrack) -> Iterator[tuple[FloatArray, str, str]]:
+def _spread(mesh: TriangleMesh) -> FloatArray:
+    """Return points all over a mesh [m]; (N, 3): its corners, or some of them, and points as dense everywhere."""
+    corners = mesh.vertices[mesh.triangles]
+    areas = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    along = (np.arange(_SPREAD) + 0.5) / _SPREAD * areas.sum()
+    which = np.minimum(np.searchsorted(np.cumsum(areas), along), len(areas) - 1)
+    u, v = (np.modf(np.arange(_SPREAD) * step)[0] for step in (0.7548776662466927, 0.5698402909980532))  # plastic ratio
+    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
+    some = corners[which]
+    points = some[:, 0] + u[:, None] * (some[:, 1] - some[:, 0]) + v[:, None] * (some[:, 2] - some[:, 0])
+    every = max(len(mesh.vertices) // _SPREAD, 1)
+    return np.concatenate([mesh.vertices[::every], points])
+
+
+def held_times(take: Take, track: ThingTrack) -> Iterator[tuple[FloatArray, str, str]]:
     """Yield times at which somebody has a thing, who, and with which part.
 
     While it goes from hand to hand, two arms are at it; these moments are left out.
@@ -139,10 +161,12 @@ def _deepest(
 
 
 def _solid_depths(solid: Solid, points: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
-    """Return how deep points (F, N, 3) are in a solid [m] (F, N), 0 outside; None if it is far away or a mesh."""
+    """Return how deep points (F, N, 3) are in a solid [m] (F, N), 0 outside; None if it is far away or empty."""
     if isinstance(solid, Ball):
         return np.asarray(np.maximum(solid.radius - np.linalg.norm(points - solid.center, axis=-1), 0.0))
-    if not isinstance(solid, Prism) or solid.footprint.empty:
+    if isinstance(solid, TriangleMesh):
+        return _mesh_depths(solid, points, low, high)
+    if solid.footprint.empty:
         return None
     x0, y0, x1, y1 = solid.footprint.bounds
     if (low > (x1, y1, solid.top)).any() or (high < (x0, y0, solid.bottom)).any():
@@ -153,6 +177,17 @@ def _solid_depths(solid: Solid, points: FloatArray, low: FloatArray, high: Float
     within = np.where(outside > 0.0, rounding - outside, rounding + shapely.distance(shapely.boundary(core), flat))
     depth = np.minimum(within, np.minimum(solid.top - points[..., 2], points[..., 2] - solid.bottom))
     return np.asarray(np.maximum(depth, 0.0))
+
+
+def _mesh_depths(mesh: TriangleMesh, points: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
+    """Return how deep points (F, N, 3) are in a mesh [m]; None if it is far away or no solid."""
+    if not mesh.closed or (low > mesh.vertices.max(axis=0)).any() or (high < mesh.vertices.min(axis=0)).any():
+        return None
+    solids, out = gather([mesh]), np.empty(points.shape[0] * points.shape[1])
+    stack = stack_of(solids)
+    if stack is not None:
+        _solid_kernels.point_depths(solids, 0, read_only(np.ascontiguousarray(points.reshape(-1, 3))), stack, out)
+    return out.reshape(points.shape[:2])
 
 
 def _body_depth(
@@ -190,7 +225,7 @@ def _body_depth(
     return best
 
 
-def _finding(
+def thing_finding(
     take: Take,
     row: str,
     value: float,
@@ -201,6 +236,7 @@ def _finding(
     what: str,
     place: FloatArray,
 ) -> Finding:
+    """Return one finding about a thing or a hand."""
     x, y, z = (float(v) for v in place)
     return Finding(
         row=row, value=value, bar=bar, time=float(time), frame=round(float(time) * take.fps), characters=who, part=part,

@@ -10,7 +10,7 @@ import numpy as np
 from gaitway.behavior.starts import CrowdMember
 from gaitway.core import planar
 from gaitway.motion.clip import Clip
-from gaitway.performing.arrival.exact_arrival import exact_arrival
+from gaitway.performing.arrival.exact_arrival import ExactArrival, exact_arrival
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.relaxing.relaxed_plan import RelaxedPlan, relaxed, unrelaxed
 from gaitway.space._traffic_kernels import first_slot
@@ -133,19 +133,13 @@ class MemberPlanner:
         self, member: CrowdMember, traffic: Traffic, found: MemberPlans, plan: Plan, result: SearchResult
     ) -> bool:
         """Give a member a plan that leads to its goal, exactly if asked for; return whether it arrives."""
-        character, prepared = member.character, member.prepared
+        character = member.character
         found.bent.pop(member.name, None)
         if not character.plan.arrives_exactly():
             self.settle(member, traffic, found, plan, result, tolerance=self.query(member).tolerance)
             return True
-        goal, heading = character.goal, character.goal_heading
-        if member.stop is not None:
-            goal, heading = member.stop[:2], member.stop[2]
-        exact = exact_arrival(
-            prepared, traffic, plan, goal, heading, name=member.name,
-            footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
-            close=member.laden if member.stop is None else NEAREST + member.laden,
-        )  # fmt: skip
+        goal, heading = _exact_goal(member)
+        exact = self.exactly(member, traffic, plan)
         if isinstance(exact, str):
             self.settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
             return False
@@ -161,6 +155,15 @@ class MemberPlanner:
         away = float(np.hypot(*np.subtract(whole.end_pose[:2], goal)))
         found.results[member.name] = replace(result, plan=whole, closest=whole.end_pose, remaining=away)
         return True
+
+    def exactly(self, member: CrowdMember, traffic: Traffic, plan: Plan) -> ExactArrival | str:
+        """Return how a plan is bent so that it ends exactly where it was asked to, or why it cannot be."""
+        prepared, (goal, heading) = member.prepared, _exact_goal(member)
+        return exact_arrival(
+            prepared, traffic, plan, goal, heading, name=member.name,
+            footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
+            close=member.laden if member.stop is None else NEAREST + member.laden,
+        )  # fmt: skip
 
     def settle(
         self, member: CrowdMember, traffic: Traffic, found: MemberPlans, plan: Plan, result: SearchResult,
@@ -212,3 +215,10 @@ class MemberPlanner:
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
         found.drawn.pop(member.name, None)
         found.results[member.name] = result
+
+
+def _exact_goal(member: CrowdMember) -> tuple[tuple[float, float], float | None]:
+    """Return where a member ends exactly, and with which heading."""
+    if member.stop is not None:
+        return member.stop[:2], member.stop[2]
+    return member.character.goal, member.character.goal_heading

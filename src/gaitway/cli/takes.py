@@ -82,6 +82,7 @@ def correct(
     output: Annotated[Path, typer.Option("--out", "-o", help="The corrected take (.npz).")],
     margin: Annotated[float, typer.Option(min=0.0, max=0.5, help="Gap that arms are planned with, in metres.")] = 0.02,
     seed: Annotated[int, typer.Option(min=0, help="Other seed, other ways of the arms.")] = 0,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare carried things by exact triangles, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Plan arms anew that touch something, in time with everything else; 1 if some collision is left."""
@@ -100,7 +101,7 @@ def correct(
         remark(f"warning: {take.name}: {doubt}", "yellow")
     with progress("correct") as show:
         result = correct_take(
-            performed, loaded.world, options=LimbPlanOptions(margin=margin), seed=seed, progress=show
+            performed, loaded.world, options=LimbPlanOptions(margin=margin), seed=seed, exact=exact, progress=show
         )  # fmt: skip
     save_take(result.take, output)
     rows: list[dict[str, object]] = [

@@ -25,6 +25,8 @@ from gaitway.world.world import World
 
 _WORN = 0.105
 """How high above the head joint the underside of a thing is that is worn, for a body of usual size [m]."""
+_LOOK, _STILL = 1.0, 0.005
+"""Time over which a thing on a mover is looked at [s], and how far it may move meanwhile to be as good as still [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,14 @@ class Belongings:
             raise LimbError(f"the ground slopes where '{who}' stands, and things are handled on level ground")
         world = replace(self.world, obstacles=(*self.world.obstacles, *resting))
         return Handler.at(self.library(who), pose, world, time, others, height=height)
+
+    def rides(self, name: str, time: float) -> str | None:
+        """Return the mover that moves on with a thing at a time [s]; None for a thing that is as good as still."""
+        state = self.states[name]
+        if state.part != "mover":
+            return None
+        moved = self.pose_of(name, time + _LOOK).at - self.pose_of(name, time).at
+        return state.who if float(np.linalg.norm(moved)) > _STILL else None
 
     def put(self, name: str, time: float, state: ThingState) -> None:
         """Note where a thing is from a time on [s]."""

@@ -228,7 +228,7 @@ class HandlingDesk(Belongings):
     def facts(self) -> dict[str, Any]:
         """Return what a take says about things and reaches, as plain JSON values."""
         rows = {
-            name: thing_facts(thing.shape, thing.size, thing.color, self.tracks[name])
+            name: thing_facts(thing.shape, thing.size, thing.color, self.tracks[name], thing.mesh)
             for name, thing in self.things.items()
         }
         return self.ground.facts({"things": rows, "reaches": self.reaches})
@@ -399,7 +399,7 @@ def _first(
 
 def _form(thing: Thing, inner: ThingPose) -> CarriedForm:
     """Return a thing in a hand; `inner` is its pose in the frame of the wrist joint."""
-    return CarriedForm.of(thing.shape, thing.size, inner.at, inner.turn)
+    return CarriedForm.of(thing.shape, thing.size, inner.at, inner.turn, thing.mesh)
 
 
 def _turned(turn: FloatArray, vector: FloatArray) -> FloatArray:

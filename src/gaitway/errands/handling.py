@@ -65,6 +65,10 @@ class Guide(Protocol):
         """Everybody, by name."""
 
     @property
+    def next_stop(self) -> Callable[[str, float], float | None]:
+        """When a mover, by name, stands the next time from a time on [s]; None if it never does."""
+
+    @property
     def walk(self) -> Callable[..., Generator[Order, Outcome, Outcome]]:
         """Walks of somebody by an order."""
 
@@ -81,12 +85,41 @@ def handle(dispatcher: Guide, doer: Doer, errand: Handle) -> Doing:
     if desk.in_place(doer.name, errand):
         outcome = yield Reach(errand, desk.hands(doer.name, errand)[0])
         return outcome.reason
-    try:
-        free = _free(dispatcher, doer, None)
-        stops: list[Stop] = _reach_stops().stops(desk, doer.name, doer.pose, doer.radius, errand, doer.time, free)
-    except LimbError as problem:
-        return str(problem)
+    if (ride := desk.rides(errand.thing, doer.time)) is not None:
+        stands = dispatcher.next_stop(ride, doer.time)
+        if stands is not None and stands <= doer.time + errand.patience:
+            yield Stand(stands)
+    late, waited = doer.time + errand.patience, False
+    while True:
+        try:
+            stops = _stops(desk, doer, errand, _free(dispatcher, doer, None))
+            break
+        except LimbError as problem:
+            if not waited and not _held_up(dispatcher, desk, doer, errand):
+                return str(problem)
+        if doer.time >= late:
+            return f"'{errand.thing}' cannot be reached: others stand where people reach it from"
+        waited = True
+        yield Stand(doer.time + _AGAIN)
+        if why := desk.refusal(doer.name, errand):
+            return why
     return (yield from _at_stops(dispatcher, doer, errand, stops))
+
+
+def _stops(desk: HandlingDesk, doer: Doer, errand: Handle, free: Callable[[FloatArray], BoolArray]) -> list[Stop]:
+    """Return the best places for an errand with a thing that nobody else has."""
+    found: list[Stop] = _reach_stops().stops(desk, doer.name, doer.pose, doer.radius, errand, doer.time, free)
+    return found
+
+
+def _held_up(dispatcher: Guide, desk: HandlingDesk, doer: Doer, errand: Handle) -> bool:
+    """Return whether there are places for an errand where nobody but others stands, who may go away."""
+    if all(name == doer.name for name in dispatcher.standing.taken):
+        return False
+    try:
+        return bool(_stops(desk, doer, errand, lambda points: np.ones(len(points), dtype=np.bool_)))
+    except LimbError:
+        return False
 
 
 def _with_other(dispatcher: Guide, doer: Doer, errand: Handle, name: str) -> Doing:
@@ -121,8 +154,13 @@ def _at_stops(dispatcher: Guide, doer: Doer, errand: Handle, stops: list[Stop]) 
     reason = ""
     for stop in stops:
         x, y, heading = stop.pose
-        walk = Walk((x, y), heading, exact=True, ahead=stop.ahead)
-        outcome = yield from dispatcher.walk(doer, walk)
+        outcome = None
+        if dispatcher.desk is not None and _reach_stops().steps_along(
+            dispatcher.desk, doer.name, doer.pose, stop.pose, doer.time
+        ):
+            outcome = yield Step(stop.pose)
+        if outcome is None or outcome.reason:
+            outcome = yield from dispatcher.walk(doer, Walk((x, y), heading, exact=True, ahead=stop.ahead))
         if not outcome.reason and stop.step is not None:
             outcome = yield Step(stop.step)
         if not outcome.reason:

@@ -72,6 +72,9 @@ _IN_COMPANY = 40_000
 """Most nodes of a search for the walk of somebody who has companions."""
 _NEAR = 0.15
 """Distance from the goal within which the steps before the last ones end where somebody stops exactly [m]."""
+_BENT_BY, _SOONER = (0.25, 0.35), 0.5
+"""Distances from where somebody reaches within which steps may end that are bent to end there [m], the narrowest
+first, and how much sooner a wider one must be there [s]."""
 SITTING = "sit"
 """Name of the behaviour of somebody who sits down, sits and gets up."""
 HANDLING = "handle"
@@ -369,7 +372,9 @@ class _PlannedRun(ErrandRun):
         before = len(self.one.searched)
         thorough = on_the_way or busy.character.companions
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
-        result = self._before_others(member, busy, self._searched(member, busy, effort))
+        result = self._soonest(member, busy, effort) if member.stop is not None else None
+        if result is None:
+            result = self._before_others(member, busy, self._searched(member, busy, effort))
         if room > 0.0 and not result.found:  # what is carried has no room: arms have to give way
             busy.prepared, laden = bare, member
             member = self._member(busy, order, time)
@@ -463,6 +468,26 @@ class _PlannedRun(ErrandRun):
             member.stop = (x, y, order.heading)
             member.character = replace(character, goal=(x + far * math.cos(way), y + far * math.sin(way)))
         return member
+
+    def _soonest(self, member: CrowdMember, busy: Busy, effort: Effort) -> SearchResult | None:
+        """Return the plan that is soonest at the place of a reach, exactly; None if none of brief searches is.
+
+        Steps that end right there may be many: turns on the spot and back. Others end a little away and are bent.
+        """
+        narrow, best, soonest = member.character, None, math.inf
+        for tolerance in (narrow.plan.tolerance, *_BENT_BY, busy.character.plan.tolerance):
+            if not narrow.plan.tolerance <= tolerance <= busy.character.plan.tolerance:
+                continue
+            options = narrow.plan.model_copy(update={"tolerance": tolerance})
+            member.character = replace(narrow, plan=options)
+            result = self.one.search(member, self.traffic, self.one.query(member), effort)
+            if result.plan is None or not result.found:
+                continue
+            exact = self.one.exactly(member, self.traffic, result.plan)
+            if not isinstance(exact, str) and exact.plan.end_time < soonest - _SOONER:
+                best, soonest, chosen = result, exact.plan.end_time, member.character
+        member.character = narrow if best is None else chosen
+        return best
 
     def _searched(self, member: CrowdMember, busy: Busy, effort: Effort) -> SearchResult:
         """Look for a way.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import shapely
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LimbError
@@ -20,7 +21,9 @@ from gaitway.limbs.stance import HANDS
 from gaitway.limbs.surroundings import inside
 from gaitway.scene.errands import Handle
 from gaitway.scene.things import ANY, HEAD, Thing
-from gaitway.sitting.stepping import step_aside
+from gaitway.sitting.stepping import FARTHEST, step_aside
+from gaitway.world.footprint import core_geometry
+from gaitway.world.obstacle import PASSABLE
 
 _DISTANCES = (0.36, 0.42, 0.48, 0.54, 0.6, 0.68, 0.76)
 """Distances from what is reached for at which places to stand are looked for [m], for a body of usual size."""
@@ -40,6 +43,8 @@ _STEP_LENGTHS, _STEP_WAYS = (0.28, 0.4, 0.56, 0.8), (0.0, 0.7, -0.7, 1.5, -1.5)
 """Lengths of steps to such a place [m], and their directions beside straight towards what is reached for [rad]."""
 _STEP_GAP, _STEPS_TESTED = 0.005, 24
 """Gap that such steps keep [m], and how many places are tested."""
+_ALONG, _ALONG_TURN = FARTHEST - 0.01, math.radians(60.0)
+"""Distance [m] and turn [rad] up to which people step aside to the place of a reach instead of walking there."""
 _WAY, _LEFT = 0.03, 0.06
 """What a metre of way, and the left hand, count beside how uneasy a reach is."""
 _TESTED, _KEPT = 8, 3
@@ -52,6 +57,8 @@ _ALL_AROUND = (*_BESIDE, 0.9, -0.9, 1.4, -1.4, 2.0, -2.0, 2.6, -2.6, math.pi)
 """Directions in which somebody stands who takes a thing from a head."""
 _MET = 1.08
 """Height at which hands meet, for a body of usual size [m]."""
+_TALL, _BESIDE_MOVERS = 1.9, 0.42
+"""Height up to which movers are in the way of who stands, and how far people stand from these to reach [m]."""
 _GRID, _SPOTS = 0.1, 10
 """Distance between places on a thing where something is put [m], and how many of them are tried."""
 
@@ -105,6 +112,29 @@ def stops(
             if found := _stepping_stops(owned, who, pose, radius, errand, goal, yaw, time, free):
                 return found
     raise told or LimbError(f"there is no room for '{errand.thing}' on '{errand.on}'")
+
+
+def steps_along(owned: Belongings, who: str, pose: Pose, there: Pose, time: float) -> bool:
+    """Return whether a few steps aside lead to a place that is near, as along a worktop, and touch nothing.
+
+    Args:
+        owned: where things are, and who has them.
+        who: the person.
+        pose: where that person stands.
+        there: the place.
+        time: when [s].
+    """
+    turn = abs(math.remainder(there[2] - pose[2], math.tau))
+    if math.dist(pose[:2], there[:2]) > _ALONG or turn > _ALONG_TURN:
+        return False
+    height = owned.ground.height(*pose[:2])
+    if height is None or height != owned.ground.height(*there[:2]):
+        return False
+    clip = step_aside(owned.library(who), np.array(pose), np.array(there), height)
+    if clip is None:
+        return False
+    handler = owned.handler(who, there, time, set())
+    return steps_clear(clip, handler.world, time, _STEP_GAP)
 
 
 def stops_before(
@@ -173,8 +203,11 @@ def _stops_for(
     told: LimbError | None = None
     shortest, slopes = math.inf, False
     known: dict[tuple[Any, ...], FloatArray | LimbError] = {}
+    movers = _mover_plans(owned, time)
     for number, (point, way) in enumerate(_ring(target.at, size)):
         if owned.clearance(point[None])[0] < size * _LEAST_ROOM or not free(point[None])[0]:
+            continue
+        if any(float(shapely.distance(plan, shapely.Point(point))) < size * _BESIDE_MOVERS for plan in movers):
             continue
         if (height := owned.ground.height(float(point[0]), float(point[1]))) is None:
             slopes = True
@@ -226,6 +259,17 @@ def _stops_for(
             why = told.why  # its place is that of somebody at the origin
         raise LimbError(f"'{thing.name}' cannot be reached: {why}")
     return kept
+
+
+def _mover_plans(owned: Belongings, time: float) -> list[shapely.Geometry]:
+    """Return the floor area of each mover at a time [s], which the clearance of a place knows nothing of."""
+    plans = []
+    for mover in owned.world.movers:
+        shown = mover.at(time)
+        footprint = shown.shape.footprint(0.0, _TALL)
+        if shown.kind != PASSABLE and not footprint.empty:
+            plans.append(core_geometry(footprint).buffer(footprint.radius))
+    return plans
 
 
 def _stepping_stops(

@@ -19,7 +19,8 @@ from gaitway.limbs.linkage import find_limb, limb_subtree
 from gaitway.motion.body import capsule_body
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
-from gaitway.take.things import BALL, CYLINDER, thing_capsules
+from gaitway.world.shapes import TriangleMesh
+from gaitway.world.thing_forms import thing_capsules, thing_edges
 
 _SPARE = 0.012
 """Gap that is wanted between a thing and the body of its carrier [m]."""
@@ -29,8 +30,6 @@ _STEP, _MOST = math.radians(2.0), math.radians(44.0)
 """Steps in which turns are tried, and the greatest [rad]."""
 _SOFT, _DEVIATION = 0.45, 0.16
 """Time over which a turn comes and goes before and after it is needed, and the width of its rounding [s]."""
-_SIDES = 12
-"""Edges of the rim of a round thing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +44,13 @@ class CarriedForm:
     """0 for edges [m]; (N,)."""
 
     @staticmethod
-    def of(shape: str, size: tuple[float, float, float], at: FloatArray, turn: FloatArray) -> CarriedForm:
+    def of(
+        shape: str, size: tuple[float, float, float], at: FloatArray, turn: FloatArray,
+        mesh: TriangleMesh | None = None,
+    ) -> CarriedForm:  # fmt: skip
         """Return the form of a thing whose pose in the frame of the wrist joint is `at` (3,) [m] and `turn` (4,)."""
-        starts, ends, radii = thing_capsules(shape, size)
-        edges = _edges(shape, size)
+        starts, ends, radii = thing_capsules(shape, size, mesh)
+        edges = thing_edges(shape, size, mesh)
         low, high = (
             at + rotations.rotate(turn, np.concatenate([some, edges[:, k]])) for k, some in enumerate((starts, ends))
         )
@@ -153,18 +155,3 @@ class _Arm:
             own = arms[:, self.joints.index(joint)] if joint in self.joints else self.local[frames, joint]
             turn = rotations.multiply(above, own)
         return at, turn, above
-
-
-def _edges(shape: str, size: tuple[float, float, float]) -> FloatArray:
-    """Return the edges of a thing in its own frame [m]; (E, 2, 3)."""
-    length, width, height = size
-    if shape == BALL:
-        return np.empty((0, 2, 3))
-    if shape == CYLINDER:
-        angles = math.tau * np.arange(_SIDES) / _SIDES
-        rim = 0.5 * length * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    else:
-        rim = 0.5 * np.array([[length, width], [-length, width], [-length, -width], [length, -width]])
-    low, high = (np.column_stack([rim, np.full(len(rim), z)]) for z in (0.0, height))
-    pairs = [(some, np.roll(some, -1, axis=0)) for some in (low, high)]
-    return np.concatenate([np.stack(pair, axis=1) for pair in (*pairs, (low, high))])

@@ -14,10 +14,11 @@ from gaitway.core.errors import LimbError
 from gaitway.limbs.linkage import Limb
 from gaitway.limbs.stance import GRIP
 from gaitway.limbs.surroundings import Carried
-from gaitway.scene.things import BALL, CYLINDER, Thing
-from gaitway.take.things import thing_capsules
+from gaitway.motion.body import capsule_body
+from gaitway.scene.things import Thing
 from gaitway.world.obstacle import Obstacle
-from gaitway.world.shapes import Box, Cylinder, Shape, Sphere
+from gaitway.world.shapes import Shape
+from gaitway.world.thing_forms import BALL, CYLINDER, solid_form, surface_grid, thing_capsules
 
 _HAND = 0.18
 """Length of the hand that the lengths below belong to [m]."""
@@ -25,6 +26,8 @@ _PALM = 0.022
 """Distance from the middle of a hand to its palm [m]."""
 _DEEP = 0.1
 """Greatest height of a thing that is held by its middle from above [m]."""
+_FLAT = 0.04
+"""Height up to which a thing is flat, so that a hand from above lies on it [m]."""
 _PINCH = 0.75
 """Where on the way from the wrist to the fingertips a hand pinches a thing that has a place to be grasped."""
 
@@ -67,19 +70,28 @@ def palm(limb: Limb) -> FloatArray:
     return np.array([0.0, 1.0 if limb.name.startswith("left") else -1.0, 0.0])
 
 
-def grip_point(limb: Limb, thing: Thing, from_above: bool = False) -> FloatArray:
+def grip_point(limb: Limb, thing: Thing, from_above: bool = False, number: int = 0) -> FloatArray:
     """Return where in a hand the place is by which it grasps a thing, in the frame of the last segment [m]; (3,).
 
     Args:
         limb: the arm.
         thing: the thing.
         from_above: whether the palm is on top of it, and not at its side.
+        number: which of its grasps.
     """
     size = float(np.linalg.norm(limb.tip)) / _HAND
-    if thing.grasps:
-        return _PINCH * limb.tip + size * _PALM * palm(limb)
     half = 0.5 * (min(thing.size[2], _DEEP) if from_above else thing.width)
-    return GRIP * limb.tip + (size * _PALM + half) * palm(limb)
+    along, deep = (_PINCH, size * _PALM) if thing.grasps else (GRIP, size * _PALM + half)
+    if from_above and thing.size[2] <= _FLAT:  # the hand lies on it, clear of what it stands on
+        place = thing.grasps[number % len(thing.grasps)][2] if thing.grasps else thing.middle[2]
+        deep = max(deep, _hand_radius(limb) + thing.size[2] - place)
+    return along * limb.tip + deep * palm(limb)
+
+
+def _hand_radius(limb: Limb) -> float:
+    """Return how thick half a hand is [m]."""
+    body = capsule_body(limb.skeleton)
+    return float(body.radii[body.names.index(limb.name.replace("_arm", "_hand"))])
 
 
 def grasp_place(thing: Thing, number: int = 0) -> FloatArray:
@@ -111,6 +123,8 @@ def touch_place(thing: Thing, pose: ThingPose, seen: npt.ArrayLike) -> FloatArra
         return pose.point(thing.touch)
     own = rotations.rotate(rotations.conjugate(pose.turn), np.array([*np.asarray(seen)[:2], pose.at[2]]) - pose.at)
     half, middle = 0.5 * np.array(thing.size), np.array(thing.middle)
+    if thing.mesh is not None:
+        return pose.point(_outermost(thing, own))
     if thing.shape in (CYLINDER, BALL):
         away = own[:2] / max(math.hypot(own[0], own[1]), 1e-9)
         return pose.point(middle + np.array([*(half[0] * away), 0.0]))
@@ -139,11 +153,8 @@ def thing_shape(thing: Thing, pose: ThingPose) -> Shape:
     """Return the shape of a thing that stands upright somewhere."""
     ahead = rotations.rotate(pose.turn, np.array([1.0, 0.0, 0.0]))
     x, y, z = pose.at.tolist()
-    if thing.shape == CYLINDER:
-        return Cylinder((x, y), 0.5 * thing.size[0], thing.size[2], z)
-    if thing.shape == BALL:
-        return Sphere((x, y), 0.5 * thing.size[0], z)
-    return Box((x, y), thing.size[:2], thing.size[2], math.atan2(ahead[1], ahead[0]), z)
+    solid = solid_form(thing.shape, thing.size, thing.mesh)
+    return solid.placed((x, y, math.atan2(ahead[1], ahead[0]))).raised(z)
 
 
 def thing_obstacle(thing: Thing, pose: ThingPose) -> Obstacle:
@@ -153,6 +164,14 @@ def thing_obstacle(thing: Thing, pose: ThingPose) -> Obstacle:
 
 def thing_carried(thing: Thing, inner: ThingPose) -> Carried:
     """Return a thing as what a hand holds; `inner` is its pose in the frame of the wrist joint."""
-    starts, ends, radii = thing_capsules(thing.shape, thing.size)
+    starts, ends, radii = thing_capsules(thing.shape, thing.size, thing.mesh)
     low, high = (inner.at + rotations.rotate(inner.turn, points) for points in (starts, ends))
     return Carried(low, high, radii)
+
+
+def _outermost(thing: Thing, seen: FloatArray) -> FloatArray:
+    """Return the point of a mesh about its middle height that is nearest to somebody, in its own frame [m]; (3,)."""
+    assert thing.mesh is not None
+    points = surface_grid(thing.mesh, 0.1 * max(thing.size))
+    away = np.hypot(points[:, 0] - seen[0], points[:, 1] - seen[1]) + 2.0 * np.abs(points[:, 2] - thing.middle[2])
+    return np.asarray(points[int(np.argmin(np.round(away, 6)))])

@@ -40,7 +40,8 @@ _WRIST, _ARM = 0.35, 0.04
 _WEIGHTS = read_only(np.array([*_EASY, _WRIST, _ARM]))
 _LEG = 0.85
 """Length of the leg that the lengths below belong to [m]."""
-_CARRIED = ((0.30, 0.17, 1.08), (0.34, 0.12, 1.12), (0.27, 0.22, 1.02))
+_CARRIED = ((0.30, 0.17, 1.08), (0.34, 0.12, 1.12), (0.27, 0.22, 1.02), (0.30, 0.22, 0.98), (0.36, 0.17, 1.0),
+            (0.34, 0.2, 0.95))  # fmt: skip
 """Where a carried thing's middle is: ahead, to the side of its hand, and above the floor [m]; the best first."""
 _CARRIED_TILTS = ((0.0,), (0.5, -0.5), (1.0, -1.0), (1.5, -1.5))
 """How far a carried thing may be tilted [rad], one after another."""
@@ -285,7 +286,7 @@ class Handler:
         for roll in _ROLLS:  # 0: the palm faces inward, a quarter turn: down
             if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
                 continue
-            mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi)
+            mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi, number=number)
             frames = [
                 _hand_frame(limb, bearing + inward * aside, down, inward, roll) for aside in _ASIDES for down in _DOWNS
             ]

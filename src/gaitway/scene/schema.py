@@ -7,6 +7,7 @@ from typing import Any
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.errand_models import OPTIONS, VERBS
 from gaitway.scene.model import SceneModel
+from gaitway.scene.object_models import FORMS
 from gaitway.scene.world_models import MoverItem, ObstacleItem, PhaseItem
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -155,7 +156,7 @@ def _describe_errands(parts: Schema) -> None:
 
 def _describe_objects(item: Schema) -> None:
     item["allOf"] = [
-        {"oneOf": [{"required": [key]} for key in ("box", "cylinder", "ball")]},
+        {"oneOf": [{"required": [key]} for key in FORMS]},
         {"oneOf": [{"required": [key]} for key in ("at", "held", "worn")]},
         {"anyOf": [{"properties": {"fixed": {"const": False}, "rides": False}}, {"required": ["at"]}]},
     ]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from gaitway.world.shapes import TriangleMesh
+
 Point3 = tuple[float, float, float]
 
-BOX, CYLINDER, BALL = "box", "cylinder", "ball"
-SHAPES = (BOX, CYLINDER, BALL)
-"""Shapes of things."""
 HANDS = ("right", "left")
 ANY = "any"
 HEAD = "head"
@@ -27,7 +26,7 @@ class Thing:
 
     name: str
     shape: str
-    """One of `SHAPES`."""
+    """One of `SHAPES` of `gaitway.world.thing_forms`."""
     size: Point3
     """Length, width and height [m]; those of the box around it."""
     at: Point3 | None = None
@@ -51,6 +50,8 @@ class Thing:
     carry: str = FRONT
     """One of `CARRIES`."""
     color: str | None = None
+    mesh: TriangleMesh | None = None
+    """The triangles of a mesh, in its own frame."""
 
     @property
     def middle(self) -> Point3:

@@ -47,6 +47,6 @@ def scene_things(scene: Scene, time: float) -> tuple[StudioThing, ...]:
             at, yaw = np.array([x, y, 0.0]) + rotations.rotate(turn, at), rotations.multiply(turn, yaw)
         part = "" if thing.rides is None else MOVER
         span = ThingSpan(0.0, thing.rides, part, (*thing.at, *rotations.from_yaw(thing.yaw).tolist()))
-        track = ThingTrack(thing.name, thing.shape, thing.size, thing.color or COLOR, (span,))
+        track = ThingTrack(thing.name, thing.shape, thing.size, thing.color or COLOR, (span,), thing.mesh)
         out.append(StudioThing(track, at, yaw))
     return tuple(out)

@@ -6,7 +6,6 @@ a joint of somebody, so that it follows whatever that body does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,16 +19,14 @@ from gaitway.core.errors import TakeError
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.world.shapes import Box, Cylinder, Shape, Sphere
+from gaitway.world.shapes import Shape, TriangleMesh
+from gaitway.world.thing_forms import MESH, SHAPES, mesh_facts, mesh_told, solid_form
 from gaitway.world.world import World
 
-BOX, CYLINDER, BALL = "box", "cylinder", "ball"
 MOVER = "mover"
 """What has a thing that rides on a mover."""
 COLOR = "#c8a04a"
 """Colour of a thing that has none."""
-_MOST_ROWS = 6
-"""Most capsules that fill a flat thing."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +49,14 @@ class ThingTrack:
 
     name: str
     shape: str
-    """"box", "cylinder" or "ball"."""
+    """"box", "cylinder", "ball" or "mesh"."""
     size: tuple[float, float, float]
     """Length, width and height [m]."""
     color: str
     spans: tuple[ThingSpan, ...]
     """In the order of time."""
+    mesh: TriangleMesh | None = None
+    """The triangles of a mesh, in its own frame."""
 
     def span(self, time: float) -> ThingSpan:
         """Return the span of a time [s]; the first one before that."""
@@ -65,10 +64,7 @@ class ThingTrack:
 
     def solid(self) -> Shape:
         """Return its shape at the origin."""
-        length, width, height = self.size
-        if self.shape == CYLINDER:
-            return Cylinder((0.0, 0.0), 0.5 * length, height)
-        return Sphere((0.0, 0.0), 0.5 * length) if self.shape == BALL else Box((0.0, 0.0), (length, width), height)
+        return solid_form(self.shape, self.size, self.mesh)
 
 
 def things_of(take: Take) -> tuple[ThingTrack, ...]:
@@ -84,16 +80,21 @@ def things_of(take: Take) -> tuple[ThingTrack, ...]:
         raise TakeError(f"the facts about things cannot be read: {problem}") from None
 
 
-def thing_facts(shape: str, size: Sequence[float], color: str | None, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def thing_facts(
+    shape: str, size: Sequence[float], color: str | None, rows: Sequence[Sequence[Any]],
+    mesh: TriangleMesh | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return what the facts of a take say about one thing, as plain JSON values.
 
     Args:
-        shape: "box", "cylinder" or "ball".
+        shape: "box", "cylinder", "ball" or "mesh".
         size: length, width and height [m].
         color: as #rrggbb; None for the usual one.
         rows: time [s], who has it, with which part, and its pose (7,), one row for each span.
+        mesh: the triangles of a mesh.
     """
-    return {"shape": shape, "size": list(size), "color": color or COLOR, "spans": [list(row) for row in rows]}
+    told = {"shape": shape, "size": list(size), "color": color or COLOR, "spans": [list(row) for row in rows]}
+    return told if mesh is None else {**told, "mesh": mesh_facts(mesh)}
 
 
 def thing_poses(
@@ -116,33 +117,6 @@ def thing_poses(
         if len(some):
             places[some], turns[some] = _placed(take, span, at[some], world)
     return places, turns
-
-
-def thing_capsules(form: str, size: Sequence[float]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return capsules that fill a thing, in its own frame: starts (N, 3), ends (N, 3) and radii (N,) [m]."""
-    length, width, height = size
-    if form == BALL:
-        ends = np.array([[0.0, 0.0, 0.5 * height - 1e-3], [0.0, 0.0, 0.5 * height + 1e-3]])
-        return ends[:1], ends[1:], np.array([0.5 * height])
-    if form == CYLINDER and height >= width:
-        radius = 0.5 * width
-        ends = np.array([[0.0, 0.0, radius - 1e-4], [0.0, 0.0, height - radius + 1e-4]])
-        return ends[:1], ends[1:], np.array([radius])
-    order = np.argsort(np.round([-length, -width, -height], 9), kind="stable")
-    longest, middle, least = (int(k) for k in order)
-    sizes, centre = np.array(size), np.array([0.0, 0.0, 0.5 * height])
-    radius = 0.5 * float(sizes[least])
-    count = min(max(math.ceil(sizes[middle] / sizes[least]), 1), _MOST_ROWS)
-    starts, ends = np.tile(centre, (count, 1)), np.tile(centre, (count, 1))
-    aside = np.linspace(-1.0, 1.0, count) * (0.5 * sizes[middle] - radius) if count > 1 else np.zeros(1)
-    half = np.full(count, max(0.5 * float(sizes[longest]) - radius, 1e-3))
-    if form == CYLINDER:  # a disc: chords
-        half = np.maximum(np.sqrt(np.maximum((0.5 * width - radius) ** 2 - aside**2, 0.0)), 1e-3)
-    starts[:, middle] += aside
-    ends[:, middle] += aside
-    starts[:, longest] -= half
-    ends[:, longest] += half
-    return starts, ends, np.full(count, radius)
 
 
 def _placed(take: Take, span: ThingSpan, times: FloatArray, world: World | None) -> tuple[FloatArray, FloatArray]:
@@ -174,6 +148,7 @@ def _track(name: str, row: Mapping[str, Any]) -> ThingTrack:
         ThingSpan(float(start), who, str(part), tuple(float(v) for v in pose))
         for start, who, part, pose in row["spans"]
     )
-    if not spans or any(len(span.pose) != 7 for span in spans) or row["shape"] not in (BOX, CYLINDER, BALL):
+    if not spans or any(len(span.pose) != 7 for span in spans) or row["shape"] not in SHAPES:
         raise ValueError(f"thing '{name}' has no spans, or another shape than it may have")
-    return ThingTrack(name, row["shape"], (length, width, height), str(row["color"]), spans)
+    mesh = mesh_told(row["mesh"]) if row["shape"] == MESH else None
+    return ThingTrack(name, row["shape"], (length, width, height), str(row["color"]), spans, mesh)

@@ -27,7 +27,7 @@ def _away(x: float, y: float, edges: FloatArray, first: int, last: int) -> float
         low, high = -half * uy, half * uy
         if last > first + 1 and (low <= py) != (high <= py) and py / uy * ux > px:
             inside = not inside
-    return (-least if inside else least) - edges[first, ROUND]
+    return float((-least if inside else least) - edges[first, ROUND])
 
 
 @kernel

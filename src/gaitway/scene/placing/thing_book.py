@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib import import_module
 
+from gaitway.core.errors import GaitwayError
 from gaitway.core.suggest import nearest
 from gaitway.scene.errand_models import HANDLING, ErrandItem
 from gaitway.scene.errands import Handle
-from gaitway.scene.object_models import ObjectItem
+from gaitway.scene.object_models import LARGEST, LEAST, ObjectItem
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import MergedScene, SceneEntry
 from gaitway.scene.things import ANY, HEAD, Thing
 from gaitway.world import World
+from gaitway.world.shapes import TriangleMesh
+from gaitway.world.thing_forms import MESH, hull_mesh, mesh_size, thing_mesh
 
 HOLD_SECONDS = (3.0, 3.0)
 """Time for which people hold a thing where nothing else is written [s]."""
@@ -76,7 +80,8 @@ class ThingBook:
 
     def _thing(self, entry: SceneEntry) -> Thing:
         item: ObjectItem = entry.value
-        shape, size = item.measures
+        mesh = self._mesh(entry)
+        shape, size = (MESH, mesh_size(mesh)) if mesh is not None else item.measures
         for key, who in (("held", item.held), ("worn", item.worn)):
             if who is not None and who not in self.people:
                 self.problems.append(entry.problem(key, text=unknown(who, "character", self.people)))
@@ -93,7 +98,7 @@ class ThingBook:
             grasps=tuple((p[0], p[1], p[2]) for p in item.grasps),
             touch=None if item.touch is None else (item.touch[0], item.touch[1], item.touch[2]),
             fixed=item.fixed, held=item.held, hand=item.hand, worn=item.worn, rides=item.rides, carry=item.carry,
-            color=item.color,
+            color=item.color, mesh=mesh,
         )  # fmt: skip
         for number, point in enumerate(made.grasps):
             if any(abs(c) > 0.5 * s + 0.05 for c, s in zip(point[:2], size[:2], strict=True)):
@@ -102,6 +107,32 @@ class ThingBook:
         if made.held is not None and (why := made.problem()):
             self.problems.append(entry.problem("held", text=f"'{made.name}' cannot be grasped: {why}"))
         return made
+
+    def _mesh(self, entry: SceneEntry) -> TriangleMesh | None:
+        """Return the triangles of a hull or a mesh; a small cube in place of one that cannot be."""
+        item: ObjectItem = entry.value
+        if item.hull is None and item.mesh is None:
+            return None
+        key: tuple[str, ...] = ("hull",)
+        try:
+            if item.hull is not None:
+                made = hull_mesh(item.hull)
+            else:
+                key = ("mesh", "file")
+                assert item.mesh is not None
+                meshes = import_module("gaitway.world.meshes")  # loads trimesh, which few scenes need
+                (solid,) = meshes.load_mesh(
+                    entry.document.folder / item.mesh.file, scale=item.mesh.scale, up=item.mesh.up
+                ).solids()  # fmt: skip
+                made = thing_mesh(solid.vertices, solid.triangles)
+            size = mesh_size(made)
+            if max(size) <= LARGEST and min(size) >= LEAST:
+                return made
+            told = " x ".join(f"{one:.3g}" for one in size)
+            self.problems.append(entry.problem(*key, text=f"is {told} m; write a thing of {LEAST:g} to {LARGEST:g} m"))
+        except GaitwayError as problem:
+            self.problems.append(entry.problem(*key, text=str(problem)))
+        return hull_mesh([(x, y, z) for x in (0.0, 0.1) for y in (0.0, 0.1) for z in (0.0, 0.1)])
 
     def _inside(self, at: Sequence[float]) -> bool:
         x0, y0, x1, y1 = self.world.bounds

@@ -45,7 +45,7 @@ class PageThings:
 
     def _handle(self, number: int, track: ThingTrack) -> viser.MeshHandle:
         """Return the mesh of a thing, drawn anew if the thing looks different now."""
-        wanted = (number, track.shape, track.size, track.color)
+        wanted = (number, track.shape, track.size, track.color, track.mesh)
         if track.name in self._drawn:
             known, handle = self._drawn[track.name]
             if known == wanted:
@@ -55,7 +55,7 @@ class PageThings:
         vertices, faces = surface(track.solid())
         made = self._server.scene.add_mesh_simple(
             f"/things/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
-            color=surface_color(track.color), flat_shading=track.shape == "box", cast_shadow=False,
+            color=surface_color(track.color), flat_shading=track.shape in ("box", "mesh"), cast_shadow=False,
             receive_shadow=False,
         )  # fmt: skip
         self._drawn[track.name] = (wanted, made)
