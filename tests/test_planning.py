@@ -112,7 +112,7 @@ def test_who_cannot_arrive_is_told_why(parts: dict[str, Any], reason: str) -> No
 
 
 def test_who_cannot_even_stand_is_counted() -> None:
-    near = {"name": "near", "start": [2.2, 10, 0], "goal": [9, 3], "radius": 0.05}
+    near = {"name": "near", "start": [2.11, 10, 0], "goal": [9, 3], "radius": 0.05}
     made = planned(characters=[{**WALKER, "radius": 0.05}, near])
     assert made.take.names == ("walker",) and summary(made).startswith("1 of 2 arrive; ")
     assert [row["character"] for row in made.rows()] == ["walker", "near"]
@@ -188,9 +188,11 @@ def test_bad_scenes_end_in_a_line(parts: dict[str, Any], problem: str) -> None:
 
 def test_nobody_can_stand() -> None:
     """A body needs more room than the disc that a scene keeps clear."""
-    movers = [{"box": {"size": [3, 3], "height": 2}, "name": "bus", "path": [[0, 3.81, 10, 0]]}]
-    with pytest.raises(PlanError, match=r"'walker': start .* 'bus'"):
-        planned(characters=[WALKER], movers=movers)
+    sides = {"bus": 3.81, "lorry": 0.19}  # arms reach farther to the sides than that
+    box = {"size": [3, 3], "height": 2}
+    movers = [{"box": box, "name": name, "path": [[0, x, 10, 0]]} for name, x in sides.items()]
+    with pytest.raises(PlanError, match=r"'walker': start .* '(bus|lorry)'"):
+        planned(characters=[{**WALKER, "start": [2, 10, 90]}], movers=movers)
 
 
 def test_waiting_for_the_start_is_no_motion() -> None:

@@ -372,9 +372,7 @@ class _PlannedRun(ErrandRun):
         before = len(self.one.searched)
         thorough = on_the_way or busy.character.companions
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
-        result = self._soonest(member, busy, effort) if member.stop is not None else None
-        if result is None:
-            result = self._before_others(member, busy, self._searched(member, busy, effort))
+        result = self._searched_to(member, busy, effort)
         if room > 0.0 and not result.found:  # what is carried has no room: arms have to give way
             busy.prepared, laden = bare, member
             member = self._member(busy, order, time)
@@ -488,6 +486,11 @@ class _PlannedRun(ErrandRun):
                 best, soonest, chosen = result, exact.plan.end_time, member.character
         member.character = narrow if best is None else chosen
         return best
+
+    def _searched_to(self, member: CrowdMember, busy: Busy, effort: Effort) -> SearchResult:
+        """Search for a way that ends exactly where somebody stops, the soonest there is, or for any way."""
+        soonest = self._soonest(member, busy, effort) if member.stop is not None else None
+        return self._before_others(member, busy, self._searched(member, busy, effort)) if soonest is None else soonest
 
     def _searched(self, member: CrowdMember, busy: Busy, effort: Effort) -> SearchResult:
         """Look for a way.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gaitway.world.shapes import TriangleMesh
+if TYPE_CHECKING:
+    from gaitway.world.shapes import TriangleMesh
 
 Point3 = tuple[float, float, float]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gaitway._version import __version__
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, SingleArray
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.deform.walker import DeformCrowd, DeformWalker
 from gaitway.live import LiveCounts
@@ -45,7 +45,7 @@ class _Shown(NamedTuple):
     time: float
     behavior: str
     root: FloatArray
-    rotations: FloatArray
+    rotations: SingleArray
 
 
 class DeformPlay:

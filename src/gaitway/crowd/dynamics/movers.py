@@ -132,8 +132,8 @@ class MoverWatch:
         later = self._ways(far, near[-1] * _EVERY, np.linspace(1.0, _LEAST_LATER, len(far)))
         if later is not None:
             ends = places[rows, None] + (near[-1] * _EVERY - time) * tried
-            stands = later.lacking(ends.reshape(-1, 2), np.zeros((ends.size // 2, 1, 2)), self._room)
-            cost += _DREAD_LATER * stands.reshape(cost.shape)
+            rested = later.lacking(ends.reshape(-1, 2), np.zeros((ends.size // 2, 1, 2)), self._room)
+            cost += _DREAD_LATER * rested.reshape(cost.shape)
         count = len(walls.edges)
         standing = _Ways(
             np.array(_BEFORE_WALLS),

@@ -22,7 +22,7 @@ SWING, LIFTED = 0.1, 0.15
 """How much farther it may be from a foot that swings [m], and the share of the swing after which it may wholly."""
 SOFT, FARTHEST = 0.88, 1.02
 """Shares of that distance from which on a root is held back more and more, and that it never gets beyond. Even strides
-stay below the first one up to 1.6 m/s. Without it whoever sped up stood still at once, and again in each stride."""
+stay below the first one up to 1.6 m/s. Without it whoever sped up stood still at once, in some of its strides."""
 STANDING = 0.5
 """How far ahead or behind a foot may be on which somebody stands [m]."""
 BELOW, OUTWARD, ACROSS = 0.09, 0.45, 0.31

@@ -271,10 +271,10 @@ def part_throng(
                     swinging[rows] = bodies.swings >= 0.0
                 pushes = body_pushes(shapes, capsules, pairs, swinging, ~still, walls, still)
                 roots, feet = bounded(pushes.roots, _LEAN_SPEED * dt), bounded(pushes.feet, _DRAW_SPEED * dt)
-                for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
-                    own = still[rows] & (number > 0)
-                    ways = _other_ways(roots[rows][own], number[own] + bodies.slots[own])
-                    roots[rows][own], feet[rows][own] = _LEAN_SPEED * dt * ways, _DRAW_SPEED * dt * ways[:, None]
+                for rows, bodies, tried in zip(parts, throng, tries or (), strict=tries is not None):
+                    locked = still[rows] & (tried > 0)
+                    ways = _other_ways(roots[rows][locked], tried[locked] + bodies.slots[locked])
+                    roots[rows][locked], feet[rows][locked] = _LEAN_SPEED * dt * ways, _DRAW_SPEED * dt * ways[:, None]
                 feet[~swinging] = 0.0
                 if attempt != "lean":
                     roots[:] = 0.0
@@ -294,8 +294,8 @@ def part_throng(
                 moves[still[rows]] = 0.0
             shown()
         # who tries in vain to move has another footprint the next time, or two would wait for one another for ever
-        for rows, bodies, number in zip(parts, throng, tries or (), strict=tries is not None):
-            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (number > 0)), aside[rows])
+        for rows, bodies, tried in zip(parts, throng, tries or (), strict=tries is not None):
+            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (tried > 0)), aside[rows])
     return Parting(out, [held[rows] for rows in parts])
 
 

@@ -45,7 +45,7 @@ has waited [s]; the share of time for which its feet go on; how much longer it s
 _SLOW, _WIDE, _REST_S, _REST_SPREAD, _CALM = 0.2, 0.36, 1.2, 1.0, 2.0
 """Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the
 share of it by which people differ; and by how much farther than usual from where it should be a foot stays meanwhile.
-Among others a foot seldom finds the room where it should be, and who tries again at once treads on the spot for ever.
+Among others a foot seldom finds the room where it should be, and who tries again at once treads on the spot.
 """
 
 

@@ -88,7 +88,7 @@ class HandOvers:
         gone = (share * np.linalg.norm(self.feet, axis=-1) < _FAINT_MOVE).all(axis=1)
         gone &= (share * np.linalg.norm(self.foot_turns, axis=-1) < _FAINT_TURN).all(axis=1)
         done = (self.ages >= BLEND) & gone
-        out = self.slots[done]
+        out: IntArray = self.slots[done]
         if len(out):
             self.drop(out)
         return out
