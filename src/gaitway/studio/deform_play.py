@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gaitway.motion.clip import Clip
 from gaitway.scene.characters import Character
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioErrand, StudioRoute, StudioTrouble
+from gaitway.studio.live_play import WithoutErrands
 from gaitway.studio.stage import Place, Pose, Spot
 from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
@@ -48,7 +49,7 @@ class _Shown(NamedTuple):
     rotations: SingleArray
 
 
-class DeformPlay:
+class DeformPlay(WithoutErrands):
     """The live people of a scene that is planned by `deform`, by name. This class is **mutable**.
 
     Its methods are those of `LivePlay`.
@@ -183,24 +184,6 @@ class DeformPlay:
             self._hear()
             self._record()
         self._spent = (1e3 * (time.perf_counter() - began), self._spent[1])
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """How doors have moved: there are none where nobody does errands."""
-        return {}
-
-    @property
-    def happened(self) -> tuple[str, ...]:
-        """Names of the events that have happened: none where nobody does errands."""
-        return ()
-
-    def let_happen(self, event: str) -> None:
-        """Let an event of the scene's rules happen now.
-
-        Raises:
-            StudioError: if there is none.
-        """
-        raise StudioError(f"the scene has no event '{event}': nobody here does errands")
 
     def errands(self, name: str) -> tuple[StudioErrand, ...]:
         """Return what somebody has done: nothing where nobody does errands."""

@@ -35,7 +35,29 @@ _NOBODY: Mapping[str, Pose] = MappingProxyType({})
 _NOTHING: Mapping[str, Spot] = MappingProxyType({})
 
 
-class LivePlay:
+class WithoutErrands:
+    """What the studio asks of a play in which nobody does errands."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How doors have moved, as a take tells it: there are none where nobody does errands."""
+        return {}
+
+    @property
+    def happened(self) -> tuple[str, ...]:
+        """Names of the events that have happened: none where nobody does errands."""
+        return ()
+
+    def let_happen(self, event: str) -> None:
+        """Let an event of the scene's rules happen now.
+
+        Raises:
+            StudioError: if there is none.
+        """
+        raise StudioError(f"the scene has no event '{event}': nobody here does errands")
+
+
+class LivePlay(WithoutErrands):
     """The live characters of a scene, by name. This class is **mutable**.
 
     Attributes:
@@ -166,24 +188,6 @@ class LivePlay:
         self._steer()
         self.crowd.step(dt)
         self._hear()
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """How doors have moved, as a take tells it: there are none where nobody does errands."""
-        return {}
-
-    @property
-    def happened(self) -> tuple[str, ...]:
-        """Names of the events that have happened: none where nobody does errands."""
-        return ()
-
-    def let_happen(self, event: str) -> None:
-        """Let an event of the scene's rules happen now.
-
-        Raises:
-            StudioError: if there is none.
-        """
-        raise StudioError(f"the scene has no event '{event}': nobody here does errands")
 
     def errands(self, name: str) -> tuple[StudioErrand, ...]:
         """Return what somebody has done, does, and is about to do: nothing where nobody does errands."""
