@@ -14,6 +14,7 @@ from gaitway.cast.person.actions.clips import (
     CRAWL_CLEARANCE,
     CROUCH_CLEARANCE,
     CROUCH_DEPTH,
+    DIP_CLEARANCE,
     DUCK_CLEARANCE,
     DUCK_DEPTH,
     DUCKS,
@@ -29,17 +30,30 @@ from gaitway.cast.person.actions.clips import (
 from gaitway.cast.person.actions.crawling import crawl_hub
 from gaitway.cast.person.actions.ducking import body_tops
 from gaitway.cast.person.gait.hubs import hub
+from gaitway.cast.person.gait.stride import FPS
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 
+BEAMS = {
+    "crouch": (CROUCH_DEPTH, CROUCH_CLEARANCE),
+    "dip": (DUCK_DEPTH, DIP_CLEARANCE),
+    "stoop": (DUCK_DEPTH, STOOP_CLEARANCE),
+}
 QUICK = (*JUMPS, *DUCKS, "crawl_forward", "wave", "cheer", "breast_stroke")
 
 
 @cache
 def entry(behavior: str, take: int = 0) -> CastClip:
-    return action_clips(takes=take + 1, behaviors=[behavior])[take]
+    name = f"{behavior}.{take}" if take else behavior
+    return ways(behavior, take)[name]
+
+
+@cache
+def ways(behavior: str, take: int = 0) -> dict[str, CastClip]:
+    """All clips of a behaviour, by name."""
+    return {made.clip.name: made for made in action_clips(takes=take + 1, behaviors=[behavior])}
 
 
 def place_at(entry: CastClip) -> float:
@@ -161,12 +175,32 @@ def flight(clip: Clip) -> slice:
 def test_body_passes_under_the_beam(behavior: str, take: int) -> None:
     made = entry(behavior, take)
     assert made.obstacle == "duck"
-    beams = {"crouch": (CROUCH_DEPTH, CROUCH_CLEARANCE), "stoop": (DUCK_DEPTH, STOOP_CLEARANCE)}
-    depth, clearance = beams.get(behavior, (DUCK_DEPTH, DUCK_CLEARANCE))
+    depth, clearance = BEAMS.get(behavior, (DUCK_DEPTH, DUCK_CLEARANCE))
     assert clearance - 0.15 < highest_under(made, depth) < clearance
 
 
-@pytest.mark.parametrize(("behavior", "metres"), [("duck", 1.1), ("duck_jog", 1.7), ("stoop", 1.1)])
+@pytest.mark.parametrize("behavior", DUCKS)
+def test_ways_to_duck_differ_in_trunk_and_arms_alone(behavior: str) -> None:
+    """Planners may play any of them in place of another: the same steps, the same time, and under the same beam."""
+    usual, *others = ways(behavior).values()
+    assert len(others) >= 2
+    depth, clearance = BEAMS.get(behavior, (DUCK_DEPTH, DUCK_CLEARANCE))
+    low = round(usual.pass_time * FPS)  # type: ignore[operator]
+    joints = usual.clip.skeleton.require("chest", "head", "left_elbow", "right_elbow")
+    poses = [usual.clip.joint_transforms()[1][low, list(joints)]]
+    for other in others:
+        assert (other.start, other.end, other.obstacle) == (usual.start, usual.end, usual.obstacle)
+        assert len(other.clip) == len(usual.clip)
+        np.testing.assert_array_equal(other.clip.planar_path()[-1], usual.clip.planar_path()[-1])
+        assert highest_under(replace(other, pass_time=usual.pass_time), depth) < clearance
+        for frame in (0, -1):
+            np.testing.assert_array_equal(other.clip.rotations[frame], usual.clip.rotations[frame])
+        pose = other.clip.joint_transforms()[1][low, list(joints)]
+        assert all(np.degrees(rotations.angle_between(pose, seen)).max() > 10.0 for seen in poses)
+        poses.append(pose)
+
+
+@pytest.mark.parametrize(("behavior", "metres"), [("duck", 1.1), ("dip", 1.1), ("duck_jog", 1.7), ("stoop", 1.1)])
 def test_a_duck_is_a_dip_at_the_beam(behavior: str, metres: float) -> None:
     made = entry(behavior)
     clip = made.clip

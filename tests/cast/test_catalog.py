@@ -147,5 +147,11 @@ def test_check_joins_measures_pose_and_speed() -> None:
 
 def test_the_least_effort_costs_least() -> None:
     weights = {b.name: b.weight for b in load_cast("person").graph.behaviors}
-    assert weights["step_over_left"] < weights["hurdle"] < weights["jump"] < weights["long_jump"]
-    assert weights["stoop"] < weights["duck"] == weights["duck_jog"] < weights["crouch"]
+    assert (
+        weights["step_over_low_left"]
+        < weights["step_over_left"]
+        < weights["hurdle"]
+        < weights["jump"]
+        < weights["long_jump"]
+    )
+    assert weights["stoop"] < weights["dip"] < weights["duck"] == weights["duck_jog"] < weights["crouch"]

@@ -18,7 +18,7 @@ from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan
 from gaitway.cast.person.steps.level_steps import SIDE_STRIDE
 from gaitway.cast.person.steps.model import JOINTS, StepModel
 from gaitway.cast.person.steps.stairs import RISER, TREAD
-from gaitway.cast.person.steps.step_over import FENCE_DEPTH, FENCE_HEIGHT
+from gaitway.cast.person.steps.step_over import CROSSING_WAYS, FENCE_DEPTH, FENCE_HEIGHT, LOW_CROSSING_WAYS, LOW_HEIGHT
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
@@ -53,9 +53,11 @@ def clip(name: str) -> Clip:
 NAMES = tuple(
     f"{move}_{side}"
     for side in ("left", "right")
-    for move in ("u_turn", "step_over", "start_side", "stop_side", "step")
+    for move in ("u_turn", "step_over", "step_over_low", "start_side", "stop_side", "step")
 ) + tuple(f"turn_{side}_{d}" for side in ("left", "right") for d in (45, 90, 180)) + (
     "side_left_walk", "side_right_walk", "step_front", "shift_feet", *CLIMBED,
+    *(f"step_over_{side}.{way}" for side in ("left", "right") for way in CROSSING_WAYS),
+    *(f"step_over_low_{side}.{way}" for side in ("left", "right") for way in LOW_CROSSING_WAYS),
 )  # fmt: skip
 
 
@@ -224,6 +226,29 @@ def test_a_walker_steps_over_a_fence(side: str, style: Style) -> None:
     assert made.clip.contacts is not None
     assert made.clip.contacts[:, :6].any(axis=1).all(), "a walker never leaves the ground"
     assert np.ptp(made.clip.root_positions[:, 2]) < 0.1
+
+
+@pytest.mark.parametrize("name", [f"step_over_{low}{side}" for low in ("", "low_") for side in ("left", "right")])
+def test_ways_over_a_fence_take_the_same_steps(name: str) -> None:
+    """Planners may play any of them in place of another, over any fence that the behaviour is for."""
+    usual, *others = (entry for entry in entries().values() if entry.behavior == name)
+    assert len(others) >= 2
+    height = LOW_HEIGHT if "low" in name else FENCE_HEIGHT
+    behavior = Behavior(name, (name,), "walk", "walk", "jump", usual.pass_time)
+    assert clip_reach(usual.clip, behavior).greatest_over(FENCE_DEPTH) > height
+    for other in others:
+        assert other.clip.name.startswith(f"{name}.")
+        assert (len(other.clip), other.pass_time) == (len(usual.clip), usual.pass_time)
+        np.testing.assert_array_equal(other.clip.planar_path()[-1], usual.clip.planar_path()[-1])
+        assert clip_reach(other.clip, behavior).greatest_over(FENCE_DEPTH) > height
+        apart = rotations.angle_between(other.clip.joint_transforms()[1], usual.clip.joint_transforms()[1])
+        assert np.degrees(apart).max() > 10.0
+
+
+def test_feet_are_lifted_less_over_a_low_fence() -> None:
+    ankles = person_skeleton().require("left_ankle", "right_ankle")
+    low, high = (clip(f"step_over{low}_left").joint_positions()[:, ankles, 2].max(axis=0) for low in ("_low", ""))
+    assert (low < high - 0.15).all()
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

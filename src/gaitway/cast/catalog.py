@@ -49,7 +49,17 @@ CASTS = {
             "person.steps.clips:stepping_clips",
         ),
         {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
-        {"hurdle": 1.1, "jump": 1.3, "long_jump": 1.5, "duck": 1.04, "duck_jog": 1.04, "crouch": 2.5},
+        {
+            "hurdle": 1.1,
+            "jump": 1.3,
+            "long_jump": 1.5,
+            "step_over_left": 1.05,
+            "step_over_right": 1.05,
+            "dip": 1.06,
+            "duck": 1.12,
+            "duck_jog": 1.12,
+            "crouch": 2.5,
+        },
     ),
     "horse": CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
     "skateboarder": CastParts(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -65,6 +65,9 @@ class Recipe(Generic[Manner]):
     further: Callable[[str, Manner, int], Clip] | None = None
     """Function that makes all takes but the first, with ends and a length of their own; None makes them as the
     first."""
+    ways: Mapping[str, Callable[[str, Manner, int], Clip | tuple[Clip, float]]] = field(default_factory=dict)
+    """Makers of further clips over the same steps in the same time, by a word for the way in which the body is carried.
+    Every take has all of them, so that two people who pass the same obstacle do not do it alike."""
 
 
 def cast_clips(
@@ -80,7 +83,8 @@ def cast_clips(
         recipes: Recipes of a builder.
         style: Style of the character.
         seed: Seed of the differences between takes; the same seed gives the same bytes, whatever else is asked for.
-        takes: Clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
+        takes: Takes of a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it, and the
+            ways of a take their words behind that.
         behaviors: Only these; None for all.
     """
     out = []
@@ -91,7 +95,9 @@ def cast_clips(
             name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
             draw = int(np.random.SeedSequence([seed, take, *recipe.behavior.encode()]).generate_state(1)[0])
             make = recipe.make if take == 0 or recipe.further is None else recipe.further
-            made = make(name, style, draw)
-            clip, passing = made if isinstance(made, tuple) else (made, None)
-            out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, passing))
+            makers = {name: make, **{f"{name}.{word}": way for word, way in recipe.ways.items()}}
+            for title, maker in makers.items():
+                made = maker(title, style, draw)
+                clip, passing = made if isinstance(made, tuple) else (made, None)
+                out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, passing))
     return out

@@ -12,7 +12,7 @@ from gaitway.cast.person.actions.staging import ActionStage, finer, shorten_step
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.model import GaitModel
 from gaitway.cast.person.gait.planting import Motion
-from gaitway.cast.person.gait.stride import FPS, blend_poses, cycle_rate, stance_schedule
+from gaitway.cast.person.gait.stride import FPS, blend_poses, cycle_rate, stance_schedule, turn_joint
 from gaitway.cast.person.styles import Style
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
@@ -41,7 +41,35 @@ class Duck:
     """How much longer a foot stays down while low [cycles]; takes the flight out of a crouched run."""
 
 
-def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> tuple[Clip, float]:
+@dataclass(frozen=True)
+class DuckWay:
+    """How somebody carries the body while low, beside what captured people do in the mean; steps and times stay."""
+
+    sink: float = 0.0
+    """How much lower the pelvis goes [m], at depth 1; knees bend more."""
+    bow: float = 0.0
+    """Further bend of the back [rad]; negative keeps it upright."""
+    nod: float = 0.0
+    """How much farther the head is bowed towards the floor [rad]."""
+    turn: float = 0.0
+    """Turn of the trunk to the left [rad]; the face stays on the way."""
+    tilt: float = 0.0
+    """Tilt of the trunk to the left [rad]."""
+    early: float = 0.0
+    """How much earlier it goes down and comes up [share of the clip]."""
+    left: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """How much farther the left arm is raised to the front and out to its side, and its elbow bent [rad]."""
+    right: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The same of the right arm."""
+
+
+AS_MOST = DuckWay()
+"""As captured people duck in the mean."""
+
+
+def duck_clip(
+    name: str, duck: Duck, style: Style, seed: int | None = None, way: DuckWay = AS_MOST
+) -> tuple[Clip, float]:
     """Return a duck that begins and ends in a gait.
 
     Args:
@@ -49,6 +77,7 @@ def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> t
         duck: How low and how fast.
         style: Style of the character.
         seed: Seed of this take; None gives the mean take.
+        way: How the body is carried. Clips of one seed in different ways take the same steps in the same time.
 
     Returns:
         The clip, and the time [s] at which the root is under the middle of the obstacle.
@@ -60,7 +89,7 @@ def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> t
         duck = replace(duck, depth=duck.depth + 0.02 * float(np.clip(rng.normal(), -1.0, 1.5)))
     phase, speed = _rhythm(duck, style)
     set_up = stage(duck.gait, duck.gait, phase, speed, style, seed=seed, wobble=0.6)
-    motion = _posed(set_up, duck, variation)
+    motion = _posed(set_up, duck, variation, way)
     planted = set_up.plant(shorten_steps(motion, set_up.plant(motion, name), 0.95), name)
     clip = set_up.crop(planted.clip, name)
     return clip, best_pass_time(clip)
@@ -83,16 +112,18 @@ def _rhythm(duck: Duck, style: Style) -> tuple[FloatArray, FloatArray]:
     return np.interp(grid, share, phase), np.interp(grid, share, speed)
 
 
-def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
+def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray, way: DuckWay) -> Motion:
     """Return the gait of the stage with a lowered body."""
     motion = set_up.motion
     share = set_up.times / ((set_up.last - set_up.first) / motion.fps)
-    down = plateau(share, *duck.keys)
+    begin, low, rise, end = duck.keys
+    down = plateau(share, begin - 0.5 * way.early, low - way.early, rise - way.early, end - 0.5 * way.early)
     poses, height = action_model().crouch(duck.gait, motion.phase, duck.depth * down, variation)
     weight = np.sin(0.5 * np.pi * down)  # the gait's own pose gives way before the body is down
     local = blend_poses(motion.rotations, poses, weight)
     root = motion.root.copy()
-    root[:, 2] += weight * (height - root[:, 2])
+    root[:, 2] += weight * (height - duck.depth * way.sink - root[:, 2])
+    _carry(local, way, weight)
     model = GaitModel.load()
     timing = np.repeat(model.timings(duck.gait, hub(duck.gait).speed)[None], len(root), axis=0)
     timing[:, 2] += duck.longer_stance * weight
@@ -100,6 +131,21 @@ def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
         stance_schedule(motion.phase, np.stack([timing, timing], axis=1)) if duck.longer_stance else motion.stances
     )
     return replace(motion, root=root, rotations=local, stances=stances)
+
+
+def _carry(local: FloatArray, way: DuckWay, weight: FloatArray) -> None:
+    """Carry trunk, head and arms in a way of their own, by weights (F,); changes local rotations (F, J, 4) in place."""
+    for joint, part in (("Spine", 0.35), ("Spine1", 0.35), ("Spine2", 0.3)):
+        turn_joint(local, joint, -part * way.tilt * weight, part * way.bow * weight, part * way.turn * weight)
+    for joint, part in (("Neck", 0.4), ("Head", 0.6)):  # the gaze stays level, but for the nod
+        turn_joint(
+            local, joint, 0.7 * part * way.tilt * weight, part * (way.nod - way.bow) * weight, -part * way.turn * weight
+        )
+    for side, out, (forward, aside, elbow) in (("Left", 1.0, way.left), ("Right", -1.0, way.right)):
+        turn_joint(local, f"{side}Shoulder", 0.2 * out * aside * weight, 0.0, 0.0)
+        # arms hang, however far the back is bent
+        turn_joint(local, f"{side}Arm", 0.8 * out * aside * weight, -(forward + 0.8 * way.bow) * weight, 0.0)
+        turn_joint(local, f"{side}ForeArm", 0.0, 0.0, -out * elbow * weight)
 
 
 def clearance_under(clip: Clip, pass_time: float, depth: float) -> float:

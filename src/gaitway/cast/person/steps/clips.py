@@ -10,7 +10,14 @@ from gaitway.cast.person.steps.box_jump import box_jump
 from gaitway.cast.person.steps.climbing import climb_down, climb_up
 from gaitway.cast.person.steps.level_steps import short_step, side_walk, turn_in_place, u_turn
 from gaitway.cast.person.steps.stairs import stair_cycle, stair_end, stair_start
-from gaitway.cast.person.steps.step_over import step_over
+from gaitway.cast.person.steps.step_over import (
+    AS_MOST,
+    CROSSING_WAYS,
+    LOW_CROSSING,
+    LOW_CROSSING_WAYS,
+    CrossingWay,
+    step_over,
+)
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.motion.clip import Clip
@@ -32,7 +39,11 @@ def _recipes() -> list[Recipe[Style]]:
     recipes = []
     for side, sign in (("left", 1.0), ("right", -1.0)):
         recipes.append(Recipe(f"u_turn_{side}", "walk", "walk", _u_turn(side == "left")))
-        recipes.append(Recipe(f"step_over_{side}", "walk", "walk", _step_over(side), "jump"))
+        ways = {word: _step_over(side, way) for word, way in CROSSING_WAYS.items()}
+        recipes.append(Recipe(f"step_over_{side}", "walk", "walk", _step_over(side), "jump", ways=ways))
+        low = {word: _step_over(side, way) for word, way in LOW_CROSSING_WAYS.items()}
+        usual = _step_over(side, LOW_CROSSING)
+        recipes.append(Recipe(f"step_over_low_{side}", "walk", "walk", usual, "jump", ways=low))
         recipes += [Recipe(f"turn_{side}_{d}", "stand", "stand", _turn(sign * d)) for d in TURNS_DEG]
         state = f"side_{side}"
         recipes += [
@@ -61,8 +72,8 @@ def _u_turn(left: bool) -> Make:
     return lambda name, style, seed: u_turn(name, left, style, seed)
 
 
-def _step_over(side: str) -> Make:
-    return lambda name, style, seed: step_over(name, side, style, seed)
+def _step_over(side: str, way: CrossingWay = AS_MOST) -> Make:
+    return lambda name, style, seed: step_over(name, side, style, seed, way)
 
 
 def _turn(degrees: float) -> Make:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
@@ -31,12 +31,12 @@ _HALF_WIDTH = 0.075
 _LEAD_WAY = ((0.40, -0.31, 0.62), (0.52, -0.06, 0.70), (0.64, 0.17, 0.62))
 _TRAIL_WAY = ((0.17, -0.47, 0.36), (0.37, -0.26, 0.64), (0.48, -0.05, 0.71), (0.60, 0.20, 0.62))
 """Shares of the swing, and the place of the ankle then: ahead of the fence's middle and over the floor [m]."""
+_LOW_TRAIL_WAY = ((0.40, -0.20, 0.64), (0.52, 0.0, 0.71), (0.66, 0.24, 0.58))
+"""The second way over a low fence: the foot need not be drawn up at once."""
+_LOWEST = 0.2
+"""Height of the ankle that both ways begin from, if a fence is low [m]."""
 _CLEAREST = 0.085
 """How far behind that middle there is most room under both legs [m]: the knee of the second one comes low."""
-_LEAN, _NOD = 0.16, 0.22
-"""Forward lean of the trunk over the fence, and how far the head is bowed towards it before [rad]."""
-_HIKE = 0.16
-"""How far the hip of the leg in the air is raised over the other one [rad]."""
 _SPLAY = 0.6
 """How far the knee of the following leg turns out [rad]."""
 _FOOT_OUT, _FOOT_TILT = 0.85, 0.5
@@ -51,11 +51,53 @@ _STRAINED, _MORE, _TRIES = float(np.radians(0.5)), 1.3, 4
 """Angle beyond a hip's limit from which on the pelvis helps [rad]; how much more than that it tips; number of tries."""
 _EASE_S = 0.08
 """Standard deviation of the time in which it tips [s]."""
-_ARMS_OUT = 0.14
-"""How far the arms are carried out for balance [rad]; twice that beside the following leg."""
 
 
-def step_over(name: str, leading: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
+@dataclass(frozen=True)
+class CrossingWay:
+    """How somebody carries the body over a fence."""
+
+    lean: float = 0.16
+    """Forward lean of the trunk [rad]."""
+    nod: float = 0.22
+    """How far the head is bowed towards the fence before [rad]."""
+    hike: float = 0.16
+    """How far the hip of the leg in the air is raised over the other one [rad]."""
+    arms: float = 0.14
+    """How far the arms are carried out for balance [rad]; twice that beside the following leg."""
+    wide: float = 1.3
+    """How far from the line the leading foot is led, as a share of where it stands."""
+    splay: float = 0.0
+    """How far the knee of the leading leg turns out [rad]."""
+    higher: float = 0.0
+    """How much higher the leading foot is lifted [m]."""
+    high: float = 1.0
+    """How far both feet are lifted and the following leg turns out, as a share of what the highest fence needs."""
+    turn: float = 0.0
+    """Turn of the trunk towards the leading leg [rad]; the face stays on the way."""
+
+
+AS_MOST = CrossingWay()
+"""The usual way."""
+CROSSING_WAYS = {
+    "watching": CrossingWay(lean=0.28, nod=0.5, hike=0.12, arms=0.06),
+    "wide": CrossingWay(lean=0.08, nod=0.3, arms=0.3, wide=2.6, splay=0.5, turn=-0.12),
+    "upright": CrossingWay(lean=0.03, nod=0.06, hike=0.22, arms=0.2, higher=0.03, turn=0.22),
+}
+"""Other ways over a fence, by name: eyes on the fence, the leg swung around it, and knees high."""
+LOW_HEIGHT = 0.25
+"""Height of the fence that every low step over clears, as deep as the others [m]."""
+LOW_CROSSING = CrossingWay(lean=0.08, nod=0.18, hike=0.08, arms=0.06, high=0.53)
+LOW_CROSSING_WAYS = {
+    "watching": CrossingWay(lean=0.14, nod=0.42, hike=0.05, arms=0.02, high=0.53),
+    "upright": CrossingWay(lean=0.01, nod=0.04, hike=0.1, arms=0.1, high=0.53, higher=0.02, turn=0.12),
+}
+"""The usual way over a low fence, and others."""
+
+
+def step_over(
+    name: str, leading: str, style: Style = NEUTRAL, seed: int | None = None, way: CrossingWay = AS_MOST
+) -> tuple[Clip, float]:
     """Make the walk over a low fence, two cycles from hub to hub.
 
     Args:
@@ -63,6 +105,7 @@ def step_over(name: str, leading: str, style: Style = NEUTRAL, seed: int | None 
         leading: Leg that goes over first, "left" or "right".
         style: Style of the character.
         seed: Draws timing, feet and restlessness; None gives the mean take.
+        way: How the body is carried. Clips of one seed in different ways take the same steps in the same time.
 
     Returns:
         The clip, and the time [s] at which the pelvis is over the fence.
@@ -76,10 +119,11 @@ def step_over(name: str, leading: str, style: Style = NEUTRAL, seed: int | None 
     free = across - TOE_TIP[0] + HEEL[0]
     fence = near + TOE_TIP[0] + 0.5 * free + float(tempo.draw(0.01)[0])
     first = _add(steps, leading, tempo.around(0.08), tempo.around(0.80, 0.04), near + across, "over")
-    steps[-1] = replace(first, via=_way(first, _LEAD_WAY, fence, 1.3, tempo))
+    steps[-1] = replace(first, via=_way(first, _LEAD_WAY, fence, way.wide, tempo, way.high, way.higher))
     follows = "right" if leading == "left" else "left"
     after = _add(steps, follows, tempo.around(_STRADDLE_S), tempo.around(0.72, 0.04), near + across + _AFTER, "after")
-    steps[-1] = replace(after, via=_way(after, _TRAIL_WAY, fence, _ASIDE, tempo))
+    trail = _TRAIL_WAY if way.high == 1.0 else _LOW_TRAIL_WAY
+    steps[-1] = replace(after, via=_way(after, trail, fence, _ASIDE, tempo, way.high))
     last = after
     if leading == "left":
         last = _add(steps, "left", tempo.around(0.09), tempo.around(0.47), after.target.x + _AFTER)
@@ -91,9 +135,11 @@ def step_over(name: str, leading: str, style: Style = NEUTRAL, seed: int | None 
     plan = StepPlan(lead.left, lead.right, tuple(steps), end)
     joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.4), LeadJoin(lead, end, pose, 0.5)]
     turned = _turned_out(plan_times(plan), after)
-    body, feet = _body(plan, first, follows, after, style, seed), both_feet(plan, plan_times(plan))
+    body, feet = _body(plan, first, follows, after, style, seed, way), both_feet(plan, plan_times(plan))
     side, out = (0, 1.0) if follows == "left" else (1, -1.0)
+    turned *= way.high
     body.splay[side] = _SPLAY * turned
+    body.splay[1 - side] = way.splay * _swung(plan_times(plan), first)
     feet[side, :, 3] += out * _FOOT_OUT * turned
     feet[side, :, 5] += out * _FOOT_TILT * turned
     clip = perform_plan(name, plan, body, joins, feet).clip
@@ -142,39 +188,52 @@ def _add(steps: list[FootStep], side: str, wait: float, swing: float, x: float, 
 
 
 def _way(
-    step: FootStep, way: tuple[tuple[float, float, float], ...], fence: float, wide: float, tempo: Tempo
+    step: FootStep,
+    way: tuple[tuple[float, float, float], ...],
+    fence: float,
+    wide: float,
+    tempo: Tempo,
+    high: float,
+    further: float = 0.0,
 ) -> tuple[tuple[float, float, float, float], ...]:
     """Return the places that a foot is led through, a little to the side of the straight line."""
     aside = wide * step.target.y
-    higher = abs(float(tempo.draw(0.012)[0]))
-    return tuple((share, fence + x, aside, z + higher) for share, x, z in way)
+    higher = further + abs(float(tempo.draw(0.012)[0]))
+    return tuple((share, fence + x, aside, _LOWEST + high * (z - _LOWEST) + higher) for share, x, z in way)
 
 
 def _body(
-    plan: StepPlan, first: FootStep, follows: str, after: FootStep, style: Style, seed: int | None
+    plan: StepPlan, first: FootStep, follows: str, after: FootStep, style: Style, seed: int | None, way: CrossingWay
 ) -> Performance:
     """Return pelvis, trunk and arms: bowed to the fence, the hip of the free leg raised, the arms out for balance."""
     times = plan_times(plan)
     body = lead_with_eyes(StepModel.load().body(plan.body_steps(), times), np.zeros(len(times)))
     local = whole_pose(body, times, style, seed, plan.duration)
     crossing = plateau(times, first.lift - 0.1, first.lift + 0.4, after.land - 0.5, after.land + 0.1)
-    lean_forward(local, _LEAN * crossing)
-    nod = _NOD * plateau(times, first.lift - 0.55, first.lift - 0.05, first.lift + 0.3, after.lift + 0.25)
+    lean_forward(local, way.lean * crossing)
+    nod = way.nod * plateau(times, first.lift - 0.55, first.lift - 0.05, first.lift + 0.3, after.lift + 0.25)
     turn_joint(local, "Neck", 0.0, 0.5 * nod, 0.0)
     turn_joint(local, "Head", 0.0, 0.5 * nod, 0.0)
     sign = 1.0 if follows == "right" else -1.0  # the leading leg is on the left side if positive
     up = plateau(times, first.lift, first.lift + 0.32, first.lift + 0.38, first.land)
-    hike = sign * _HIKE * (up - plateau(times, after.lift - 0.12, after.lift + 0.14, after.lift + 0.30, after.land))
+    hike = sign * way.hike * (up - plateau(times, after.lift - 0.12, after.lift + 0.14, after.lift + 0.30, after.land))
     about_itself = rotations.from_axis_angle([1.0, 0.0, 0.0], hike)
     local[:, 0] = rotations.multiply(local[:, 0], about_itself)
     for joint in ("Spine", "Spine1", "Spine2"):
-        turn_joint(local, joint, -0.3 * hike, 0.0, 0.0)
+        turn_joint(local, joint, -0.3 * hike, 0.0, sign * way.turn / 3.0 * crossing)
+    for joint in ("Neck", "Head"):
+        turn_joint(local, joint, 0.0, 0.0, -sign * way.turn / 2.0 * crossing)
     high = plateau(times, after.lift - 0.15, after.lift + 0.15, after.lift + 0.25, after.land)
-    near, far = _ARMS_OUT * crossing, _ARMS_OUT * (crossing + high)  # farther on the side that the leg comes over
+    near, far = way.arms * crossing, way.arms * (crossing + high)  # farther on the side that the leg comes over
     flare_arms(local, *((near, far) if follows == "right" else (far, near)))
     over = plateau(times, first.land - 0.4, first.land - 0.05, after.lift + 0.2, after.land)
     root = body.root + over[:, None] * np.array([_FORWARD, 0.0, 0.0])
     return Performance(root, local, body.heading, np.zeros((2, len(times))))
+
+
+def _swung(times: FloatArray, first: FootStep) -> FloatArray:
+    """Return how far the leading leg is swung around the fence, 0 to 1; (F,)."""
+    return plateau(times, first.lift + 0.05, first.lift + 0.35, first.lift + 0.5, first.land - 0.02)
 
 
 def _turned_out(times: FloatArray, after: FootStep) -> FloatArray:
