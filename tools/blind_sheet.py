@@ -47,8 +47,8 @@ GENERATED = (
     (("start_walk",), 0.0, 1),
     (("stop_walk",), -0.4, 1),
     (("stand", "wait", "shift_feet"), 1.5, 3),
-    (("step_over",), -0.1, 2),
-    (("duck",), -0.2, 2),
+    (("step_over",), -0.1, 3),
+    (("duck", "dip", "stoop"), -0.2, 3),
 )
 SECONDS = 1.6
 """Length of each cut [s]."""

@@ -85,12 +85,12 @@ CROSSING_WAYS = {
     "upright": CrossingWay(lean=0.03, nod=0.06, hike=0.22, arms=0.2, higher=0.03, turn=0.22),
 }
 """Other ways over a fence, by name: eyes on the fence, the leg swung around it, and knees high."""
-LOW_HEIGHT = 0.25
+LOW_HEIGHT = 0.32
 """Height of the fence that every low step over clears, as deep as the others [m]."""
-LOW_CROSSING = CrossingWay(lean=0.08, nod=0.18, hike=0.08, arms=0.06, high=0.53)
+LOW_CROSSING = CrossingWay(lean=0.08, nod=0.18, hike=0.08, arms=0.06, high=0.68)
 LOW_CROSSING_WAYS = {
-    "watching": CrossingWay(lean=0.14, nod=0.42, hike=0.05, arms=0.02, high=0.53),
-    "upright": CrossingWay(lean=0.01, nod=0.04, hike=0.1, arms=0.1, high=0.53, higher=0.02, turn=0.12),
+    "watching": CrossingWay(lean=0.14, nod=0.42, hike=0.05, arms=0.02, high=0.68),
+    "upright": CrossingWay(lean=0.01, nod=0.04, hike=0.1, arms=0.1, high=0.68, higher=0.02, turn=0.12),
 }
 """The usual way over a low fence, and others."""
 
