@@ -108,7 +108,7 @@ ODD_BUT_USABLE = {
     "a beam at 0.4 m": (
         {"more": "specials:\n  - {duck: {center: [4.5, 3], size: [0.3, 6], clearance: 0.4}}\n"},
         3,
-        "note: duck 0: 0.40 m clearance over 0.30 m cannot be passed by 'duck' of library 'person' (1.05 m at least)",
+        "note: duck 0: 0.40 m clearance over 0.30 m cannot be passed by 'duck' of library 'person' (0.92 m at least)",
     ),
     "one walk": (
         {"more": "library: one.gwlib\n"},

@@ -41,14 +41,14 @@ CAPTURES = (
     ("bvh/127_29.bvh", (0.1, 1.7)),  # ducks at a run
 )
 GENERATED = (
-    # words that begin the name of the behaviour, where in it the cut begins [s], how many people
-    (("walk_forward",), 0.3, 3),
-    (("walk_left", "walk_right"), 0.0, 2),
-    (("start_walk",), 0.0, 1),
-    (("stop_walk",), -0.4, 1),
-    (("stand", "wait", "shift_feet"), 1.5, 3),
-    (("step_over",), -0.1, 3),
-    (("duck", "dip", "stoop"), -0.2, 3),
+    # words that begin the name of the behaviour, between which times in it the cut begins [s], how many people
+    (("walk_forward",), (0.0, 0.6), 3),
+    (("walk_left", "walk_right"), (-0.3, 0.3), 2),
+    (("start_walk",), (-0.3, 0.3), 1),
+    (("stop_walk",), (-0.6, 0.0), 1),
+    (("stand", "wait", "shift_feet"), (0.8, 2.0), 3),
+    (("step_over",), (0.0, 0.8), 3),
+    (("duck", "dip", "stoop"), (0.0, 0.9), 3),
 )
 SECONDS = 1.6
 """Length of each cut [s]."""
@@ -90,13 +90,13 @@ def planned(seed: int) -> Take:
 def generated(seed: int, rng: np.random.Generator) -> list[tuple[str, Clip]]:
     """Return cuts of people of a take, each behaviour by other people."""
     take, rows = planned(seed), []
-    for words, offset, count in GENERATED:
+    for words, between, count in GENERATED:
         found = []
         for who in rng.permutation(len(take)).tolist():
             part = take.segments
             for row in range(take.rows[who], take.rows[who + 1]):
                 name = take.behaviors[part.behavior[row]]
-                begin = float(part.start[row]) - take.start(who) + offset
+                begin = float(part.start[row]) - take.start(who) + float(rng.uniform(*between))
                 if name.startswith(words) and begin >= 0.0 and begin + SECONDS <= take.ends[who] - take.start(who):
                     found.append((who, name, begin))
                     break

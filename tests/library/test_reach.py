@@ -26,7 +26,8 @@ def person():
 
 @pytest.fixture(scope="module")
 def person_reaches(person):
-    return {reach.behavior: reach for reach in reaches(person)}
+    clips = [name for behavior in person.graph.behaviors if behavior.obstacle for name in behavior.clips]
+    return dict(zip(clips, reaches(person), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +75,10 @@ def test_a_fence_just_under_what_is_cleared_is_not_touched(person, person_reache
     assert touches(clip, low, high, -1.0, limit + 5e-3)
 
 
-@pytest.mark.parametrize("behavior", ["crouch", "crawl_under"])
+@pytest.mark.parametrize("name", ["crouch", "crouch.back", "crouch.guarded", "crawl_under"])
 @pytest.mark.parametrize("depth", [0.02, 0.3, 0.8])
-def test_a_beam_just_over_the_back_is_not_touched(person, person_reaches, behavior, depth):
-    reach, clip = person_reaches[behavior], person.clips[behavior]
+def test_a_beam_just_over_the_back_is_not_touched(person, person_reaches, name, depth):
+    reach, clip = person_reaches[name], person.clips[name]
     low = round((reach.passing - 0.5 * depth) / CELL) * CELL  # at the ends of stations, so that the figure is exact
     high = low + depth
     limit = cleared_under(reach, low, high) - MARGIN
@@ -134,7 +135,7 @@ def test_the_climber_knows_his_block(person_reaches):
         ),
         (Box((0, 0), (6, 2.0), 0.4), "jump", "0.40 m height over 2.00 m"),
         (Box((0, 0), (6, 0.3), 0.3, 0.0, 1.25), "duck", None),
-        (Box((0, 0), (6, 0.3), 0.3, 0.0, 0.9), "duck", r"0.90 m clearance over 0.30 m .* \(1.0\d m at least\)"),
+        (Box((0, 0), (6, 0.3), 0.3, 0.0, 0.9), "duck", r"0.90 m clearance over 0.30 m .* \(0.9\d m at least\)"),
         (Box((0, 0), (6, 0.3), 0.3, 0.0, 0.9), "crawl", None),
         (Box((0, 0), (3, 2), 0.95), "climb", None),
         (Box((0, 0), (3, 2), 0.6), "climb", r"a top 0.60 m high .* \(made for 0.95 m\)"),

@@ -5,6 +5,7 @@ A corpus is made from clips, or from random takes of a library's character.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -181,10 +182,11 @@ def library_corpus(
     actions: Collection[str] = ACTIONS,
     takes: int = 4,
 ) -> Corpus:
-    """Build a corpus of random takes of a library's character; every behaviour occurs about equally often.
+    """Build a corpus of random takes of a library's character.
 
-    The label of a frame is the state of its behaviour, or the obstacle that the behaviour passes ("jump"). Frames of a
-    behaviour that leads from one state to another have no label.
+    Every label occurs about equally often, and so does every behaviour of a label: ten ways to duck are not ten times
+    as many ducks. The label of a frame is the state of its behaviour, or the obstacle that the behaviour passes
+    ("jump"). Frames of a behaviour that leads from one state to another have no label.
 
     Args:
         library: Clips and the graph that says which may follow which.
@@ -200,7 +202,7 @@ def library_corpus(
     known = [b for b in library.graph.behaviors if _fits(b, states, actions)]
     if not any(b.start in states for b in known):
         raise GraphError(f"library '{library.name}' has no behaviour in the states {', '.join(states)}")
-    used = {behavior.name: 0 for behavior in known}
+    times, used = Counter[str](), Counter[str]()
     clips, spans = [], list[LabelSpan]()
     for number in range(takes):
         name, state, frames = f"{library.name}-{number + 1}", known[0].start, 0
@@ -209,11 +211,12 @@ def library_corpus(
             ways = [b for b in known if b.start == state and any(after.start == b.end for after in known)]
             if not ways:
                 raise GraphError(f"library '{library.name}' has no behaviour that continues from '{state}'")
-            behavior = min(ways, key=lambda b: (used[b.name], rng.random()))
+            behavior = min(ways, key=lambda b: (times[_label(b)], used[b.name], rng.random()))
+            times[_label(behavior)] += 1
             used[behavior.name] += 1
             piece = library.clips[str(rng.choice(behavior.clips))]
-            word = behavior.obstacle or (behavior.start if behavior.start == behavior.end else "")
-            labels[-1:] = [word] * len(piece)  # the first frame of a clip takes the place of the last before it
+            # The first frame of a clip takes the place of the last before it.
+            labels[-1:] = [_label(behavior)] * len(piece)
             pieces.append(piece)
             frames += len(piece) - 1
             state = behavior.end
@@ -226,6 +229,11 @@ def _fits(behavior: Behavior, states: Collection[str], actions: Collection[str])
     through = behavior.start != behavior.end and (behavior.start in states or behavior.end in states)
     inside = behavior.start in states and behavior.end in states
     return (inside or through) and (behavior.obstacle is None or behavior.obstacle in actions)
+
+
+def _label(behavior: Behavior) -> str:
+    """Return the label of a behaviour's frames; that of a change between states is empty."""
+    return behavior.obstacle or (behavior.start if behavior.start == behavior.end else "")
 
 
 def _contacts(clip: Clip) -> BoolArray:

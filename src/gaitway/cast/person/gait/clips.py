@@ -257,7 +257,7 @@ def _start_back(name: str, style: Style, seed: int, free: bool) -> Clip:
         seed=seed,
         free_ends=free,
         seconds=seconds,
-        speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.25),
+        speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.45),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.8),
         beats=((0.34, lift + 0.01), (0.84, land + 0.5), (1.42, land + 1.0)),
         wobble=0.4,

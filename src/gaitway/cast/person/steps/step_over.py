@@ -69,8 +69,6 @@ class CrossingWay:
     """How far from the line the leading foot is led, as a share of where it stands."""
     splay: float = 0.0
     """How far the knee of the leading leg turns out [rad]."""
-    higher: float = 0.0
-    """How much higher the leading foot is lifted [m]."""
     high: float = 1.0
     """How far both feet are lifted and the following leg turns out, as a share of what the highest fence needs."""
     turn: float = 0.0
@@ -82,15 +80,15 @@ AS_MOST = CrossingWay()
 CROSSING_WAYS = {
     "watching": CrossingWay(lean=0.28, nod=0.5, hike=0.12, arms=0.06),
     "wide": CrossingWay(lean=0.08, nod=0.3, arms=0.3, wide=2.6, splay=0.5, turn=-0.12),
-    "upright": CrossingWay(lean=0.03, nod=0.06, hike=0.22, arms=0.2, higher=0.03, turn=0.22),
+    "upright": CrossingWay(lean=0.03, nod=0.06, hike=0.22, arms=0.2, turn=0.22),
 }
-"""Other ways over a fence, by name: eyes on the fence, the leg swung around it, and knees high."""
+"""Other ways over a fence, by name: eyes on the fence, the leg swung around it, and the trunk upright."""
 LOW_HEIGHT = 0.32
 """Height of the fence that every low step over clears, as deep as the others [m]."""
 LOW_CROSSING = CrossingWay(lean=0.08, nod=0.18, hike=0.08, arms=0.06, high=0.68)
 LOW_CROSSING_WAYS = {
     "watching": CrossingWay(lean=0.14, nod=0.42, hike=0.05, arms=0.02, high=0.68),
-    "upright": CrossingWay(lean=0.01, nod=0.04, hike=0.1, arms=0.1, high=0.68, higher=0.02, turn=0.12),
+    "upright": CrossingWay(lean=0.01, nod=0.04, hike=0.1, arms=0.1, high=0.68, turn=0.12),
 }
 """The usual way over a low fence, and others."""
 
@@ -119,7 +117,7 @@ def step_over(
     free = across - TOE_TIP[0] + HEEL[0]
     fence = near + TOE_TIP[0] + 0.5 * free + float(tempo.draw(0.01)[0])
     first = _add(steps, leading, tempo.around(0.08), tempo.around(0.80, 0.04), near + across, "over")
-    steps[-1] = replace(first, via=_way(first, _LEAD_WAY, fence, way.wide, tempo, way.high, way.higher))
+    steps[-1] = replace(first, via=_way(first, _LEAD_WAY, fence, way.wide, tempo, way.high))
     follows = "right" if leading == "left" else "left"
     after = _add(steps, follows, tempo.around(_STRADDLE_S), tempo.around(0.72, 0.04), near + across + _AFTER, "after")
     trail = _TRAIL_WAY if way.high == 1.0 else _LOW_TRAIL_WAY
@@ -194,11 +192,10 @@ def _way(
     wide: float,
     tempo: Tempo,
     high: float,
-    further: float = 0.0,
 ) -> tuple[tuple[float, float, float, float], ...]:
     """Return the places that a foot is led through, a little to the side of the straight line."""
     aside = wide * step.target.y
-    higher = further + abs(float(tempo.draw(0.012)[0]))
+    higher = abs(float(tempo.draw(0.012)[0]))
     return tuple((share, fence + x, aside, _LOWEST + high * (z - _LOWEST) + higher) for share, x, z in way)
 
 
