@@ -22,6 +22,8 @@ from gaitway.planners import PlannerEntry
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.world.obstacle import Mover
+from gaitway.world.shapes import Box
 from gaitway.world.world import World
 
 GATE = {
@@ -121,6 +123,41 @@ def test_people_step_out_of_the_way_of_a_cart_and_it_touches_nobody(tmp_path: Pa
     assert report.ok, report.violations
     path = planned.take.planar(np.arange(0.0, 14.0, 0.1), [planned.take.names.index("head-on")])[0]
     assert np.ptp(path[:, 0]) < 0.8 and np.ptp(path[:, 1]) > 0.6  # aside, and not ahead of the cart
+
+
+@pytest.mark.slow
+def test_no_limb_gets_into_what_moves_in_a_throng(tmp_path: Path) -> None:
+    carts = [
+        {"box": {"size": [1.6, 0.9], "height": 1.0}, "path": [[0, 6, 1.5, 90], [8, 6, 10.5, 90], [16, 6, 1.5, 90]]},
+        {"box": {"size": [1.6, 0.9], "height": 1.0}, "path": [[0, 12, 10.5, 90], [6, 12, 1.5, 90], [12, 12, 10.5, 90]]},
+        {"sphere": {"radius": 0.5}, "path": [[0, 3, 4], [12, 15, 4.5], [20, 15, 8], [32, 3, 7.5]]},
+        {"sphere": {"radius": 0.25}, "path": [[0, 15, 2.5], [7, 4, 9.5], [14, 15, 2.5], [21, 4, 9.5]]},
+    ]
+    people = [
+        {"count": 7, "name": "east", "start_area": [0.8, 1, 3, 11], "goal_area": [14.5, 1, 17, 11]},
+        {"count": 7, "name": "west", "start_area": [15, 1, 17, 11], "goal_area": [1, 1, 3.5, 11]},
+        {"name": "stays", "start": [6, 5, 0], "goal": [6, 5]},
+    ]
+    planned = plan_scene(_scene(tmp_path, people, bounds=[0, 0, 18, 12], obstacles=[], movers=carts), seed=1)
+    assert not planned.failed
+    report = audit_take(planned.take, planned.scene.world)
+    assert report["penetration"].ok, report["penetration"].violations
+
+
+def test_nobody_goes_on_resting_before_a_cart_that_comes() -> None:
+    cart = Mover.of(Box((0.0, 0.0), (1.5, 1.0), height=1.0), [0.0, 6.0], [[9.0, 3.0, 0.0], [3.0, 3.0, 0.0]])
+    world = World((0.0, 0.0, 12.0, 6.0), movers=(cart,))
+    simulation = ThrongSimulation(world, throng_options(), 1)
+    throng = WalkingThrong(simulation, [locomotion_space("person")])
+    throng.join(0, simulation.add([[6.5, 2.9], [2.0, 5.0]], [[6.5, 2.9], [2.0, 5.0]]), np.zeros(2, np.int64), 1)
+    others = [(np.empty((0, 3)), np.empty((0, len(throng.bodies[0].space.rig.skeleton), 4)))]
+    throng._table[:, _PAUSE] = 5.0
+    deepest = np.zeros(2)
+    for _ in range(120):
+        throng.step(1.0 / 30.0, others, np.full(2, np.nan))
+        deepest = np.maximum(deepest, throng.struck())
+    assert simulation.positions[0, 1] < 2.5 and simulation.positions[1].tolist() == [2.0, 5.0]
+    assert not deepest.any() and not throng.struck().any()
 
 
 @pytest.mark.slow

@@ -54,10 +54,15 @@ _MANY = 400
 """Number of people from which on more than one thread is worth its trouble; results are the same."""
 _AFTER = 2.0
 """Time that is shown after the last arrival [s]."""
+_BACK = 20.0
+"""Longest time after the last arrival for which those are waited for who stepped aside from their goals [s]."""
 _HOPELESS = 30.0
 """Time without progress of all who still walk after which the simulation ends [s]."""
 _LOOK_EVERY = 0.5
 """Time between two looks for flaws of motion [s]."""
+_STRUCK = 0.007
+"""Depth of limbs in something that moves that counts as a flaw [m]; less than the audit's bar, which looks at other
+moments."""
 _LEAST_RATE = 30.0
 """Bodies are looked at no less often than this [Hz], also where fewer frames are shown."""
 
@@ -209,7 +214,8 @@ class _ThrongRun:
                 if any(person.id >= 0 and person.id not in idle for person in left):
                     moved = now
             waiting = any(person.id < 0 for person in left)
-            if now >= self._until or (not left and now >= last_arrival + _AFTER):
+            done = not left and now >= last_arrival + _AFTER
+            if now >= self._until or (done and (now >= last_arrival + _BACK or not self._displaced())):
                 break
             if not waiting and now > moved + _HOPELESS:
                 break
@@ -235,15 +241,27 @@ class _ThrongRun:
                     person.arrival = None if person.arrival is None or person.arrival > back else person.arrival
                 last_arrival = max((person.arrival for person in people if person.arrival is not None), default=0.0)
 
+    def _displaced(self) -> bool:
+        """Return whether anybody who arrived is farther from its goal now than it may be: it stepped aside."""
+        there = [person for person in self.people if person.id >= 0 and person.arrival is not None]
+        goals = np.array([person.character.goal[:2] for person in there]).reshape(-1, 2)
+        most = np.array([max(_LARGEST, person.character.plan.tolerance) for person in there])
+        away = self.simulation.positions[[person.id for person in there]] - goals
+        return bool((np.hypot(*away.T) > most).any())
+
     def _flawed(self) -> IntArray:
-        """Return the ids of those whose motion had a flaw since the look before the last one; (M,)."""
-        frames, out = self._shown[-2 * self._look_every :], list[IntArray]()
+        """Return the ids of those whose motion had a flaw since the look before the last one; (M,).
+
+        That something that moves runs into somebody is such a flaw, too.
+        """
+        struck = np.flatnonzero(self._throng.struck() > _STRUCK)
+        frames, out = self._shown[-2 * self._look_every :], [struck]
         for group, finder in enumerate(self._finders):
             count = len(frames[0][group][0])
             roots, turns = (np.array([shown[group][k][:count] for shown in frames], np.float64) for k in range(2))
             slots = self._throng.bodies[group].slots[:count]
             out.append(slots[finder.flawed(roots, turns, self._look_every, self._throng.waited[slots] > 0.0)])
-        return np.concatenate(out)
+        return np.unique(np.concatenate(out))
 
     def clip(self, person: _Person) -> Clip:
         """Return the motion of somebody."""

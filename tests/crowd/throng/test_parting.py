@@ -19,6 +19,7 @@ from gaitway.crowd.throng.parting import (
     BodyShapes,
     body_pushes,
     bounded,
+    depths_in_movers,
     pairs_of,
     part_throng,
     print_pushes,
@@ -403,3 +404,18 @@ def test_who_has_waited_longer_pauses_longer_and_no_two_alike() -> None:
     assert len(np.unique(np.round(first, 6))) == 5
     assert pauses_on(again, none, rows) == pytest.approx(first)  # who is free again begins anew
     assert is_late(np.array([0.3]), strict=True)[0] and not is_late(np.array([0.3]))[0]
+
+
+def test_who_would_be_run_over_does_not_stay() -> None:
+    """Somebody who steps back from a cart into somebody else: that one has to wait, not the one before the cart."""
+    bodies = _people([(0.0, 0.0), (0.0, 0.42)], [0.0, 0.0])
+    before = _capsules(bodies)[1]
+    bodies.push(np.array([[0.0, 0.04], [0.0, -0.02]]), np.zeros((2, 2, 2)), np.zeros((2, 2, 2)))
+    shapes, now = _capsules(bodies)
+    pairs, bars, free = pairs_of(now.places), np.full(2, BAR), np.zeros(2, bool)
+    assert waiting(shapes, before, now, pairs, free, bars, OPEN_WALLS)[0]
+    edge = Walls.of_segments([[-0.6, -0.2, 0.6, -0.2]], BOUNDS).segments()[:1]
+    cart = OPEN_WALLS.joined(edge, 1.0, np.array([[0.0, 1.0]]))
+    assert waiting(shapes, before, now, pairs, free, bars, cart).tolist() == [False, True]
+    assert depths_in_movers(bodies, cart)[0] > 0.005 and depths_in_movers(bodies, cart)[1] == 0.0
+    assert not depths_in_movers(bodies, OPEN_WALLS.joined(edge, 1.0)).any()

@@ -64,6 +64,8 @@ WALL_TIME = 0.2
 """Time in which a body may reach a wall at the earliest [s]."""
 WALL_SIGHT = 0.8
 """Greatest gap to a wall that is heeded [m]."""
+MOVER_TIME, MOVER_SIGHT = 0.35, 1.2
+"""The same two for what moves, by the speed at which it and a body come nearer: legs have to stop in that time."""
 REACHABLE = 1.0
 """Speed by which two people may come nearer to one another faster than they do now, before they look again [m/s]."""
 SPARE_ROOM = 0.5
@@ -110,6 +112,7 @@ def choose_velocities(
     place: FloatArray,
     shape: IntArray,
     edges: FloatArray,
+    edge_velocities: FloatArray,
     wall_starts: IntArray,
     wall_entries: IntArray,
     flow: FloatArray,
@@ -127,6 +130,7 @@ def choose_velocities(
         place: corner of the cells [m] and cells in a metre; (3,).
         shape: number of cells along x and y; (2,).
         edges: edges of walls; (S, 6).
+        edge_velocities: how fast these go [m/s]; (S, 2).
         wall_starts: first wall entry of each cell; (cells + 1,).
         wall_entries: walls of each cell; (E,).
         flow: where people want to go, see `sum_flow`; (cells, 3).
@@ -169,6 +173,7 @@ def choose_velocities(
                 place,
                 shape,
                 edges,
+                edge_velocities,
                 wall_starts,
                 wall_entries,
                 flow,
@@ -191,6 +196,7 @@ def choose_one(
     place: FloatArray,
     shape: IntArray,
     edges: FloatArray,
+    edge_velocities: FloatArray,
     wall_starts: IntArray,
     wall_entries: IntArray,
     flow: FloatArray,
@@ -217,11 +223,14 @@ def choose_one(
     for entry in range(wall_starts[cell], wall_starts[cell + 1]):
         e = wall_entries[entry]
         px, py = edges[e, MX] - x, edges[e, MY] - y
-        if is_beyond(px, py, edges, e, half + radius + WALL_SIGHT):
+        ex, ey = edge_velocities[e, 0], edge_velocities[e, 1]
+        moves = ex != 0.0 or ey != 0.0
+        sight = MOVER_SIGHT if moves else WALL_SIGHT
+        if is_beyond(px, py, edges, e, half + radius + sight):
             continue
         dx, dy, away = between(px, py, -fy, fx, half, edges[e, UX], edges[e, UY], edges[e, LENGTH])
         gap = away - radius - edges[e, ROUND]
-        if gap > WALL_SIGHT or away < 1e-9:
+        if gap > sight or away < 1e-9:
             continue
         nx, ny = dx / away, dy / away
         least = min(least, gap)
@@ -253,7 +262,7 @@ def choose_one(
             for c in range(4):
                 lines[k, c] = lines[k - 1, c]
             k -= 1
-        allowed = gap / (WALL_TIME if gap > 0.0 else dt)
+        allowed = gap / ((MOVER_TIME if moves else WALL_TIME) if gap > 0.0 else dt) + ex * nx + ey * ny
         gaps[k], lines[k, 0], lines[k, 1], lines[k, 2], lines[k, 3] = gap, allowed * nx, allowed * ny, -ny, nx
         made = min(made + 1, MOST_WALLS)
     hard = made

@@ -30,16 +30,26 @@ def _away(x: float, y: float, edges: FloatArray, first: int, last: int) -> float
     return float((-least if inside else least) - edges[first, ROUND])
 
 
+@kernel(inner=True)
+def _gone(now: float, tried: float, full: float, seconds: float) -> float:
+    """Return how far somebody gets whose velocity changes evenly within a time, and stays so [m]."""
+    rises = min(full, seconds)
+    share = rises / full if full > 0.0 else 1.0
+    return float(now * rises + 0.5 * share * (tried - now) * rises + (seconds - rises) * tried)
+
+
 @kernel
 def lacking_room(
-    places: FloatArray, velocities: FloatArray, seconds: FloatArray, weights: FloatArray, room: float,
-    edges: FloatArray, outlines: IntArray, looks: IntArray, worst: FloatArray,
+    places: FloatArray, now: FloatArray, velocities: FloatArray, agility: float, seconds: FloatArray,
+    weights: FloatArray, room: float, edges: FloatArray, outlines: IntArray, looks: IntArray, worst: FloatArray,
 ) -> None:  # fmt: skip
     """Find how much room lacks on ways beside what moves, at the worst.
 
     Args:
         places: where people are [m]; (N, 2).
+        now: velocities of people now [m/s]; (N, 2).
         velocities: velocities that each tries [m/s]; (N, K, 2).
+        agility: how fast velocities change [m/s2]; 0 for at once.
         seconds: how much later each look is [s]; (T,).
         weights: how much each look counts; (T,).
         room: room that a person needs [m].
@@ -51,8 +61,11 @@ def lacking_room(
     for n in range(len(places)):
         for k in range(velocities.shape[1]):
             worst[n, k] = 0.0
+            x, y = velocities[n, k, 0] - now[n, 0], velocities[n, k, 1] - now[n, 1]
+            full = math.sqrt(x * x + y * y) / agility if agility > 0.0 else 0.0
             for t in range(len(seconds)):
-                x, y = places[n, 0] + seconds[t] * velocities[n, k, 0], places[n, 1] + seconds[t] * velocities[n, k, 1]
+                x = places[n, 0] + _gone(now[n, 0], velocities[n, k, 0], full, seconds[t])
+                y = places[n, 1] + _gone(now[n, 1], velocities[n, k, 1], full, seconds[t])
                 for o in range(looks[t], looks[t + 1]):
                     away = _away(x, y, edges, outlines[o], outlines[o + 1])
                     worst[n, k] = max(worst[n, k], weights[t] * (room - away))

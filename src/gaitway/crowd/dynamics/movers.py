@@ -7,6 +7,7 @@ to the wish and stays clear of everything that moves is taken.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.crowd.dynamics import _mover_kernels
 from gaitway.crowd.dynamics._people_kernels import MX, MY
-from gaitway.crowd.dynamics.walls import WallHash, edges_of, mover_outlines
+from gaitway.crowd.dynamics.walls import WallHash, edges_of, mover_outlines, moving_edges
 from gaitway.world.world import World
 
 _EVERY, _LOOKS = 0.25, 12
@@ -22,8 +23,12 @@ _EVERY, _LOOKS = 0.25, 12
 _LATER, _STRIDE = 24, 3
 """Number of further moments at which those are looked at who stand still after that, and every how many are. Who only
 goes ahead of what comes has it behind him still; who goes aside is out of its way."""
-_BEFORE_WALLS = (0.7, 1.4)
-"""Times after which nobody who steps aside is in a wall [s]."""
+_BEFORE_WALLS, _AT_WALLS = (0.7, 1.4, 2.1, 2.8), (1.0, 1.0, 0.4, 0.3)
+"""Times after which nobody who steps aside is in a wall [s], and how much each of them counts: who walks may turn
+before it is there."""
+_STEADY = 0.2
+"""What a change of the velocity that it has now costs who stands at its place, by 1 m/s: else it would begin to step to
+one side and then to the other before what comes."""
 _ROOM = 0.25
 """Room that people leave to what moves, beside what their bodies need [m]."""
 _TURNS = np.radians([0.0, -20.0, 20.0, -40.0, 40.0, -65.0, 65.0, -90.0, 90.0, -135.0, 135.0, 180.0])
@@ -55,12 +60,17 @@ class _Ways(NamedTuple):
     outlines: IntArray
     looks: IntArray
 
-    def lacking(self, places: FloatArray, velocities: FloatArray, room: float) -> FloatArray:
-        """Return how much room lacks on the ways of people who try velocities (N, K, 2), at the worst [m]; (N, K)."""
+    def lacking(
+        self, places: FloatArray, now: FloatArray, velocities: FloatArray, agility: float, room: float
+    ) -> FloatArray:
+        """Return how much room lacks on the ways of people who go like this (N, 2), at the worst [m]; (N, K).
+
+        They try velocities (N, K, 2), which they reach as fast as they can.
+        """
         worst = np.empty(velocities.shape[:2])
         _mover_kernels.lacking_room(
-            places, np.ascontiguousarray(velocities), self.seconds, self.weights, room, self.edges, self.outlines,
-            self.looks, worst,
+            places, now, np.ascontiguousarray(velocities), agility, self.seconds, self.weights, room, self.edges,
+            self.outlines, self.looks, worst,
         )  # fmt: skip
         return worst
 
@@ -79,31 +89,74 @@ class _Ways(NamedTuple):
         return np.where(far > 1e-6, way / np.maximum(far, 1e-6), (1.0, 0.0))
 
 
+def _gone(now: FloatArray, tried: FloatArray, seconds: float, agility: float) -> FloatArray:
+    """Return how far people get in a time [m] (..., 2), whose velocities change to those that they try."""
+    if agility <= 0.0:
+        return seconds * tried
+    full = np.hypot(*np.moveaxis(tried - now, -1, 0))[..., None] / agility
+    rises = np.minimum(full, seconds)
+    share = rises / np.maximum(full, 1e-9)
+    return np.asarray(now * rises + 0.5 * share * (tried - now) * rises + (seconds - rises) * tried)
+
+
+class MovingWalls:
+    """Walls of a world and what moves in it, at any time. This class is **mutable**: it keeps the last moments."""
+
+    def __init__(self, world: World | None, standing: WallHash, reach: float) -> None:
+        """Take walls.
+
+        Args:
+            world: a world whose movers count; None for none.
+            standing: the walls that stand.
+            reach: distance within which what moves matters to somebody [m].
+        """
+        self._world = world if world is not None and world.movers else None
+        self._standing, self._reach = standing, reach
+        self._known = deque[tuple[float, WallHash]](maxlen=2)
+
+    def at(self, time: float) -> WallHash:
+        """Return all edges at a time [s]."""
+        if self._world is None:
+            return self._standing
+        for known, walls in self._known:
+            if known == time:
+                return walls
+        edges, velocities = moving_edges(self._world, time)
+        self._known.append((time, self._standing.joined(edges, self._reach, velocities)))
+        return self._known[-1][1]
+
+
 class MoverWatch:
     """Looks ahead at what moves in a world. This class is **mutable**: it keeps what it has seen."""
 
-    def __init__(self, world: World, reach: float) -> None:
+    def __init__(self, world: World, reach: float, agility: float = 0.0) -> None:
         """Watch a world.
 
         Args:
             world: the world.
             reach: how far bodies reach from their middle [m].
+            agility: how fast people change their velocities [m/s2]; 0 for at once.
         """
-        self._world, self._room = world, reach + _ROOM
+        self._world, self._room, self._agility = world, reach + _ROOM, agility
         self._seen: dict[int, list[FloatArray]] = {}
 
     def change_wishes(
-        self, rows: IntArray, places: FloatArray, wishes: FloatArray, time: float, walls: WallHash, stands: BoolArray
-    ) -> None:
+        self, rows: IntArray, places: FloatArray, velocities: FloatArray, wishes: FloatArray, time: float,
+        walls: WallHash, stands: BoolArray,
+    ) -> IntArray:  # fmt: skip
         """Change the wished velocities of those whom something that moves would run into.
 
         Args:
             rows: who is there; (M,).
             places: where people are [m]; (N, 2).
+            velocities: how fast they go now [m/s]; (N, 2).
             wishes: velocities that they wish [m/s]; (N, 2); changed.
             time: the time now [s].
             walls: walls, towards which nobody steps aside.
             stands: who stands at its place, to which it goes back later; (N,).
+
+        Returns:
+            The rows of these people; (K,).
         """
         first = int(np.floor(time / _EVERY + 1e-9)) + 1
         near, far = range(first, first + _LOOKS), range(first + _LOOKS, first + _LOOKS + _LATER, _STRIDE)
@@ -111,10 +164,12 @@ class MoverWatch:
         self._seen = {look: seen for look, seen in self._seen.items() if look in every}
         ways = self._ways(near, time, np.linspace(1.0, 1.0 - _FORGIVEN, _LOOKS))
         if ways is None:
-            return
-        rows = rows[ways.lacking(places[rows], wishes[rows, None], self._room)[:, 0] > 0.0]
+            return rows[:0]
+        agility = self._agility
+        rows = rows[ways.lacking(places[rows], velocities[rows], wishes[rows, None], agility, self._room)[:, 0] > 0.0]
         if not len(rows):
-            return
+            return rows
+        here, now = places[rows], velocities[rows]
         # who stands and has begun to step aside does not long for its place yet
         wish = np.where(stands[rows, None], 0.0, wishes[rows])
         size = np.hypot(*wish.T)
@@ -127,24 +182,27 @@ class MoverWatch:
         fast = np.where(fast > 0.0, np.maximum(fast, _SLOWEST), 0.0)[:, None, :, None]
         tried = np.concatenate([wish[:, None], (turned[:, :, None] * fast).reshape(len(rows), -1, 2)], axis=1)
         cost = np.hypot(*np.moveaxis(tried - wish[:, None], -1, 0))
-        cost += _DREAD * ways.lacking(places[rows], tried, self._room)
-        cost += _SHY * ways.lacking(places[rows], tried, self._room + _COMFORT)
+        cost += np.where(goes, 0.0, _STEADY) * np.hypot(*np.moveaxis(tried - now[:, None], -1, 0))
+        cost += _DREAD * ways.lacking(here, now, tried, agility, self._room)
+        cost += _SHY * ways.lacking(here, now, tried, agility, self._room + _COMFORT)
         later = self._ways(far, near[-1] * _EVERY, np.linspace(1.0, _LEAST_LATER, len(far)))
         if later is not None:
-            ends = places[rows, None] + (near[-1] * _EVERY - time) * tried
-            rested = later.lacking(ends.reshape(-1, 2), np.zeros((ends.size // 2, 1, 2)), self._room)
+            ends = (here[:, None] + _gone(now[:, None], tried, near[-1] * _EVERY - time, agility)).reshape(-1, 2)
+            rest = np.zeros_like(ends)
+            rested = later.lacking(ends, rest, rest[:, None], agility, self._room)
             cost += _DREAD_LATER * rested.reshape(cost.shape)
         count = len(walls.edges)
         standing = _Ways(
             np.array(_BEFORE_WALLS),
-            np.ones(len(_BEFORE_WALLS)),
+            np.array(_AT_WALLS),
             np.tile(walls.edges, (len(_BEFORE_WALLS), 1)),
             np.arange(len(_BEFORE_WALLS) * count + 1),
             count * np.arange(len(_BEFORE_WALLS) + 1),
         )
-        cost += _DREAD * standing.lacking(places[rows], tried, self._room - _ROOM)
+        cost += _DREAD * standing.lacking(here, now, tried, agility, self._room - _ROOM)
         # what is the same up to rounding is the same: the first of them is taken
         wishes[rows] = tried[np.arange(len(rows)), np.round(cost, 6).argmin(axis=1)]
+        return rows
 
     def _ways(self, looks: range, time: float, weights: FloatArray) -> _Ways | None:
         """Return what moves at some moments, which count so much, seen from a time [s]; None if nothing does."""

@@ -23,11 +23,11 @@ from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WAL
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
 from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
 from gaitway.crowd.dynamics.making_way import way_made
-from gaitway.crowd.dynamics.movers import MoverWatch
+from gaitway.crowd.dynamics.movers import MoverWatch, MovingWalls
 from gaitway.crowd.dynamics.options import CrowdOptions
 from gaitway.crowd.dynamics.routing import CrowdRouter
 from gaitway.crowd.dynamics.stuck import StuckPerson, blocking_chain, stuck_person
-from gaitway.crowd.dynamics.walls import WallHash, Walls, edges_of, mover_outlines
+from gaitway.crowd.dynamics.walls import WallHash, Walls
 from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
@@ -86,6 +86,7 @@ class CrowdSimulation:
         self._gathered, self._holders = np.empty(0, np.bool_), np.empty(0, np.int64)
         self._led = np.empty(0, np.bool_)
         self._yields = np.empty((0, 5))
+        self._dodge = np.empty(0, np.int64)
         self._queues: list[CrowdQueue] = []
         self._step_rows = StepRows()
         self.set_place(place)
@@ -150,8 +151,11 @@ class CrowdSimulation:
         self.router = CrowdRouter(self.walls, body.radius + 0.03)
         self._edges = self.walls.segments()
         self._hash = WallHash.of(self._edges, self.walls.bounds, body.reach + _avoidance_kernels.WALL_SIGHT)
+        self._moving_walls = MovingWalls(self._world, self._hash, body.reach + _avoidance_kernels.MOVER_SIGHT)
         self._movers = (
-            MoverWatch(place, body.reach) if self.foresees and isinstance(place, World) and place.movers else None
+            MoverWatch(place, body.reach, self.options.agility)
+            if self.foresees and isinstance(place, World) and place.movers
+            else None
         )
         self._starts = np.zeros(self._hash.shape[0] * self._hash.shape[1] + 1, np.int64)
         here = np.flatnonzero(self._present)
@@ -413,9 +417,10 @@ class CrowdSimulation:
             aside = self._make_way(wishes)
             faces = self._faces[aside]
             if self._movers is not None:
-                self._movers.change_wishes(
-                    active[~self._led[active]], self._positions, wishes, self.time, self._hash, self._modes == STAND
-                )
+                self._dodge = self._movers.change_wishes(
+                    active[~self._led[active]], self._positions, self._velocities, wishes, self.time, self._hash,
+                    self._modes == STAND,
+                )  # fmt: skip
             self._move(active, wishes, held, aside, dt)
             self._faces[aside] = faces  # who takes a step aside does not turn for it
         self.time += dt
@@ -526,7 +531,8 @@ class CrowdSimulation:
             rows.people,
             rows.rest,
         )
-        walls, shape = self._walls_now(), np.array(self._hash.shape)
+        walls, later = self._moving_walls.at(self.time), self._moving_walls.at(self.time + dt)
+        shape = np.array(self._hash.shape)
         parameters = self._parameters(dt)
         _people_kernels.sum_flow(rows.people, self._starts, rows.flow)
         _avoidance_kernels.choose_velocities(
@@ -536,6 +542,7 @@ class CrowdSimulation:
             walls.place,
             shape,
             walls.edges,
+            walls.velocities,
             walls.starts,
             walls.entries,
             rows.flow,
@@ -549,11 +556,11 @@ class CrowdSimulation:
             rows.rest,
             rows.near,
             rows.counts,
-            walls.place,
+            later.place,
             shape,
-            walls.edges,
-            walls.starts,
-            walls.entries,
+            later.edges,
+            later.starts,
+            later.entries,
             parameters,
             options.sweeps,
             rows.moved,
@@ -606,13 +613,6 @@ class CrowdSimulation:
         fastest = _avoidance_kernels.HASTE * float(self._speeds.max(initial=0.0)) + _avoidance_kernels.SPARE_SPEED
         pushed = 2.0 * self.options.sweeps * _contact_kernels.FARTHEST_PUSH
         return 2.0 * (self.options.body.reach + fastest * dt + pushed) + _contact_kernels.SLOP
-
-    def _walls_now(self) -> WallHash:
-        """Return the walls, with the movers of the world where they are now."""
-        if self._world is None or not self._world.movers:
-            return self._hash
-        moving = edges_of(mover_outlines(self._world, self.time))
-        return self._hash.joined(moving, self.options.body.reach + _avoidance_kernels.WALL_SIGHT)
 
     def _sorted(self, active: IntArray) -> IntArray:
         order, cells = np.empty(len(active), np.int64), np.empty(len(active), np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from gaitway.world.world import World
 HASH_CELL = 1.5
 """Side of the cells of the hashes of people and walls [m]."""
 MAX_HASH_CELLS = 4_000_000
+_MOMENT = 1e-3
+"""Time over which it is seen how fast something goes [s]."""
 _STEEP_CELL, _MAX_STEEP_CELLS = 0.2, 1_000_000
 """Side of the cells in which steep ground is found [m], and the greatest number of them."""
 
@@ -86,6 +88,24 @@ def mover_outlines(world: World, time: float) -> list[Footprint]:
     return _outlines(world, world.at(time).moved)
 
 
+def moving_edges(world: World, time: float) -> tuple[FloatArray, FloatArray]:
+    """Return what moves in a world at a time [s].
+
+    Returns:
+        Edges as `Walls.segments` has them (S, 6), and how fast their middles go [m/s] (S, 2).
+    """
+    edges, velocities = [np.empty((0, 6))], [np.empty((0, 2))]
+    for mover in world.movers:
+        own = edges_of(_outlines(world, [mover.at(time)]))
+        now, soon = mover.pose([time, time + _MOMENT])
+        x, y, turn = ((soon - now) / _MOMENT).tolist()
+        away = own[:, :2] - now[:2]
+        edges.append(own)
+        velocities.append(np.column_stack([x - turn * away[:, 1], y + turn * away[:, 0]]))
+    others = edges_of(_outlines(world, world.at(time).moved[len(world.movers) :]))  # lifts and treads
+    return np.concatenate([*edges, others]), np.concatenate([*velocities, np.zeros((len(others), 2))])
+
+
 def edges_of(outlines: Sequence[Footprint]) -> FloatArray:
     """Return the edges of outlines as `Walls.segments` does."""
     rows = []
@@ -114,6 +134,8 @@ class WallHash:
     """First entry of each cell in `entries`; (cells + 1,)."""
     entries: IntArray
     """Edges of each cell, in rising order; (E,)."""
+    velocities: FloatArray
+    """How fast edges go, 0 for those that stand [m/s]; (S, 2)."""
 
     @staticmethod
     def of(edges: FloatArray, bounds: Bounds, reach: float) -> WallHash:
@@ -127,11 +149,18 @@ class WallHash:
             edges=np.empty((0, 6)),
             starts=np.zeros(shape[0] * shape[1] + 1, np.int64),
             entries=np.empty(0, np.int64),
+            velocities=np.empty((0, 2)),
         )
         return none.joined(edges, reach)
 
-    def joined(self, edges: FloatArray, reach: float) -> WallHash:
-        """Return these edges and more of them (S, 6), sorted into all cells that they come within a reach of [m]."""
+    def joined(self, edges: FloatArray, reach: float, velocities: FloatArray | None = None) -> WallHash:
+        """Return these edges and more of them.
+
+        Args:
+            edges: the others; (S, 6).
+            reach: they are sorted into all cells that they come within this distance of [m].
+            velocities: how fast these go [m/s]; (S, 2). None if they stand.
+        """
         x0, y0, cell, shape = float(self.place[0]), float(self.place[1]), 1.0 / float(self.place[2]), self.shape
         cells = [np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))]
         which = [self.entries]
@@ -156,7 +185,19 @@ class WallHash:
             edges=read_only(np.concatenate([self.edges, edges])),
             starts=read_only(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)),
             entries=read_only(np.concatenate([np.empty(0, np.int64), *which]).astype(np.int64)[order]),
+            velocities=read_only(
+                np.concatenate([self.velocities, np.zeros((len(edges), 2)) if velocities is None else velocities])
+            ),
         )
+
+    def moving(self) -> WallHash | None:
+        """Return these edges without those that stand in the cells; None if all of them stand."""
+        goes = np.asarray(self.velocities.any(axis=1))
+        if not goes.any():
+            return None
+        kept = goes[self.entries]
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        return replace(self, starts=read_only(starts.astype(np.int64)), entries=read_only(self.entries[kept]))
 
 
 def _frame(bounds: Bounds) -> Footprint:

@@ -335,8 +335,30 @@ def waiting(
         kernels.depths_in_walls(
             before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
         )
+    moving = walls.moving()
+    if moving is not None:  # who would be run over does not stay: others wait for it
+        struck, edges = np.zeros((2, len(fixed))), _arrays_of(moving)
+        for number, moment in enumerate((0, moments - 1)):
+            kernels.depths_in_walls(
+                before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, struck[number]
+            )
+        fixed = fixed | ((struck[0] > allowed) & (struck[0] > struck[1]))
     kernels.who_waits(pairs, now.kinds, shapes.radii, shapes.quick, ways, before.places, fixed, allowed, depths, held)
     out[rows] = held
+    return out
+
+
+def depths_in_movers(bodies: ThrongBodies, walls: WallHash) -> FloatArray:
+    """Return how deep bodies of one skeleton are in what moves [m]; (N,)."""
+    out, moving = np.zeros(len(bodies)), walls.moving()
+    if moving is None or not len(bodies):
+        return out
+    shapes = _shapes_of((bodies.space.rig.skeleton,))
+    found = shapes.posed(np.zeros(len(bodies), np.int64), [(bodies.roots, bodies.turns)])
+    kernels.depths_in_walls(
+        found.places, found.segments, found.kinds, shapes.radii, found.extents, np.zeros(len(bodies), np.bool_),
+        *_arrays_of(moving), out,
+    )  # fmt: skip
     return out
 
 

@@ -123,4 +123,9 @@ class ThrongSimulation(CrowdSimulation):
 
     def walls_now(self) -> WallHash:
         """Return the edges of walls, with movers where they are now."""
-        return self._walls_now()
+        return self._moving_walls.at(self.time)
+
+    @property
+    def dodging(self) -> IntArray:
+        """Rows of those who make room for something that moves, in the last step; (K,)."""
+        return self._dodge

@@ -19,7 +19,7 @@ from gaitway.crowd.dynamics.walls import Walls
 from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import narrow_places
 from gaitway.crowd.throng.bodies import ThrongBodies, smooth_paths
-from gaitway.crowd.throng.parting import MANY_MOMENTS, Poses, part_throng, pushed_softly
+from gaitway.crowd.throng.parting import MANY_MOMENTS, Poses, depths_in_movers, part_throng, pushed_softly
 from gaitway.crowd.throng.patience import SLOWED, allowed_depths, is_late, paces_on, pauses_on, waited_on
 from gaitway.crowd.throng.simulation import ThrongMoment, ThrongSimulation
 
@@ -35,13 +35,14 @@ _FAR, _NEAR = 1.2, 0.75
 """Distances of the next person at which arms begin to be held down beside the thighs, and are so wholly [m]."""
 _TURN_RATE = 1.5
 """Speed at which people turn who stand at their goals [rad/s]."""
-_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _REST, _COLUMNS = (
-    slice(0, 6), slice(6, 8), 8, 9, 10, 11, 12, 13, 14,
+_PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _REST, _STRUCK, _COLUMNS = (
+    slice(0, 6), slice(6, 8), 8, 9, 10, 11, 12, 13, 14, 15,
 )  # fmt: skip
 """Columns of `WalkingThrong._table`: the path that a body follows (x, y [m], velocity [m/s], heading [rad] and its rate
 [rad/s]); velocity at which it is moved out of the way of others [m/s]; how far arms are held down, 0 to 1; how long it
 has waited [s]; the share of time for which its feet go on; how much longer it stands still before it tries to go on
-[s]; how long it stood still the last time [s]; and how much longer its feet rest after a step on the spot [s]."""
+[s]; how long it stood still the last time [s]; how much longer its feet rest after a step on the spot [s]; and how deep
+it was in something that moves since somebody asked [m]."""
 _SLOW, _WIDE, _REST_S, _REST_SPREAD, _CALM = 0.2, 0.36, 1.2, 1.0, 2.0
 """Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the
 share of it by which people differ; and by how much farther than usual from where it should be a foot stays meanwhile.
@@ -169,6 +170,12 @@ class WalkingThrong:
         """How long each row of the dynamics has waited since others were in the way of its limbs [s]; (R,)."""
         return self._table[:, _WAITED].copy()
 
+    def struck(self) -> FloatArray:
+        """Return how deep each row of the dynamics was in something that moves since this was asked [m]; (R,)."""
+        out = self._table[:, _STRUCK].copy()
+        self._table[:, _STRUCK] = 0.0
+        return out
+
     def moment(self) -> WalkingMoment:
         """Return all that `return_to` needs to go on from now once more."""
         states = [bodies.state() for bodies in self.bodies]
@@ -203,6 +210,7 @@ class WalkingThrong:
             table[here[here < len(table)], _LOWERED] = lowered_arms(
                 simulation.positions[here], simulation.headings[here], simulation.walls
             )[here < len(table)]
+        table[simulation.dodging, _PAUSE] = 0.0  # who stands still is run over
         pauses = np.flatnonzero(table[:, _PAUSE] > 0.0)
         simulation.put_rows_back(pauses, places[pauses], faces[pauses], 0.0)
         before, wanted = simulation.headings, simulation.headings
@@ -258,6 +266,9 @@ class WalkingThrong:
             simulation.walls_now(), dt, MANY_MOMENTS,
         )  # fmt: skip
         for bodies, roots, waits in zip(self.bodies, moves, held, strict=True):
+            table[bodies.slots, _STRUCK] = np.maximum(
+                table[bodies.slots, _STRUCK], depths_in_movers(bodies, simulation.walls_now())
+            )
             slots = bodies.slots[waits]
             simulation.put_rows_back(slots, places[slots], faces[slots], SLOWED)
             table[slots, _PATH] = old[slots, _PATH]
