@@ -21,6 +21,7 @@ from gaitway.crowd.dynamics import (
 from gaitway.crowd.dynamics._people_kernels import FX, PARAMETERS, PEOPLE, StepRows, X
 from gaitway.crowd.dynamics._route_kernels import MOST_CORNERS, STAND, WAIT, WALK
 from gaitway.crowd.dynamics.company import JOIN, SERVED, CrowdQueue, kept_together
+from gaitway.crowd.dynamics.going_around import HELD, who_goes_around, wishes_around
 from gaitway.crowd.dynamics.inputs import areas_of, row_of, table_of, walls_of_goals
 from gaitway.crowd.dynamics.making_way import way_made
 from gaitway.crowd.dynamics.movers import MoverWatch, MovingWalls
@@ -32,9 +33,6 @@ from gaitway.crowd.trajectories import Trajectories, joined
 from gaitway.world.world import World
 
 _MOST_THREADS: int = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
-_HELD, _AROUND, _OTHER_SIDE, _AMONG = 0.5, 1.25, 2.0, 4.0
-"""Time after which people go around somebody who stands [s], by which angle [rad], how long to one side at first [s];
-and time without progress after which they go around several who stand [s]."""
 _COVERED = 0.35
 """Distance of somebody who stands from a goal within which there is no room at the goal for another [m]."""
 _AROUND_GOAL, _MORE_AROUND = 1.2, 0.5
@@ -436,29 +434,17 @@ class CrowdSimulation:
 
     def _held(self) -> IntArray:
         """Return the rows of those who walk, and who have been held up for a while."""
-        return np.flatnonzero((self._slow > _HELD) & (self._modes == WALK) & self._present)
+        return np.flatnonzero((self._slow > HELD) & (self._modes == WALK) & self._present)
 
     def _go_around(self, held: IntArray, wishes: FloatArray) -> None:
         """Let people who are held up by somebody who stands go around, to the side that is nearer to their way."""
-        before, since = self._blockers[held], self.time - self._mark_times[held]
-        stands = (before >= 0) & (self._modes[np.maximum(before, 0)] != WALK)
-        # who stands so that nobody in particular is in the way: several who stand hold it up together
-        among = (before == -1) & (since > _AMONG) & (self.options.at_goal == "stand")
-        held, since = held[stands | among], since[stands | among]
-        if not len(held):
-            return
-        blockers = self._blockers[held]
-        to = np.where(blockers[:, None] >= 0, self._positions[np.maximum(blockers, 0)] - self._positions[held], 0.0)
-        wish = wishes[held]
-        left = np.where(wish[:, 0] * to[:, 1] - wish[:, 1] * to[:, 0] > 0.0, -1.0, 1.0)
-        # who does not get on that way after a while tries the other side, for longer and longer
-        turns = np.floor(np.log2(1.0 + since / _OTHER_SIDE))
-        left = np.where(turns % 2.0 == 1.0, -left, left)
-        angle = left * _AROUND
-        cosine, sine = np.cos(angle), np.sin(angle)
-        wishes[held] = np.column_stack(
-            [cosine * wish[:, 0] - sine * wish[:, 1], sine * wish[:, 0] + cosine * wish[:, 1]]
-        )
+        since = self.time - self._mark_times[held]
+        around = who_goes_around(self._blockers[held], since, self._modes == WALK, self.options.at_goal == "stand")
+        held, since = held[around], since[around]
+        if len(held):
+            blockers = self._blockers[held, None]
+            to = np.where(blockers >= 0, self._positions[np.maximum(blockers[:, 0], 0)] - self._positions[held], 0.0)
+            wishes[held] = wishes_around(wishes[held], to, since)
 
     def _step_back(self, held: IntArray, wishes: FloatArray, dt: float) -> None:
         """Let people step back who press against others from two sides, see `yielding`."""
