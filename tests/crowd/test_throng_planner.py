@@ -127,11 +127,15 @@ def test_people_step_out_of_the_way_of_a_cart_and_it_touches_nobody(tmp_path: Pa
 
 @pytest.mark.slow
 def test_no_limb_gets_into_what_moves_in_a_throng(tmp_path: Path) -> None:
+    def to_and_fro(every: float, there: list[float], back: list[float]) -> list[list[float]]:
+        return [[every * k, *(back if k % 2 else there)] for k in range(10)]
+
+    cart = {"box": {"size": [1.6, 0.9], "height": 1.0}}
     carts = [
-        {"box": {"size": [1.6, 0.9], "height": 1.0}, "path": [[0, 6, 1.5, 90], [8, 6, 10.5, 90], [16, 6, 1.5, 90]]},
-        {"box": {"size": [1.6, 0.9], "height": 1.0}, "path": [[0, 12, 10.5, 90], [6, 12, 1.5, 90], [12, 12, 10.5, 90]]},
-        {"sphere": {"radius": 0.5}, "path": [[0, 3, 4], [12, 15, 4.5], [20, 15, 8], [32, 3, 7.5]]},
-        {"sphere": {"radius": 0.25}, "path": [[0, 15, 2.5], [7, 4, 9.5], [14, 15, 2.5], [21, 4, 9.5]]},
+        {**cart, "path": to_and_fro(8.0, [6, 1.5, 90], [6, 10.5, 90])},
+        {**cart, "path": to_and_fro(6.0, [12, 10.5, 90], [12, 1.5, 90])},
+        {"sphere": {"radius": 0.5}, "path": to_and_fro(12.0, [3, 4], [15, 4.5])},
+        {"sphere": {"radius": 0.25}, "path": to_and_fro(7.0, [15, 2.5], [4, 9.5])},
     ]
     people = [
         {"count": 7, "name": "east", "start_area": [0.8, 1, 3, 11], "goal_area": [14.5, 1, 17, 11]},
