@@ -43,6 +43,8 @@ _PATH, _PUSHED, _LOWERED, _WAITED, _PACE, _PAUSE, _PAUSED, _REST, _STRUCK, _COLU
 has waited [s]; the share of time for which its feet go on; how much longer it stands still before it tries to go on
 [s]; how long it stood still the last time [s]; how much longer its feet rest after a step on the spot [s]; and how deep
 it was in something that moves since somebody asked [m]."""
+_CREEP = 0.3
+"""Nobody goes slower than this whose feet rest [m/s]."""
 _SLOW, _WIDE, _REST_S, _REST_SPREAD, _CALM = 0.2, 0.36, 1.2, 1.0, 2.0
 """Speed of who steps on the spot [m/s]; how far apart feet stand well [m]; how long they rest after that [s], and the
 share of it by which people differ; and by how much farther than usual from where it should be a foot stays meanwhile.
@@ -213,6 +215,10 @@ class WalkingThrong:
         table[simulation.dodging, _PAUSE] = 0.0  # who stands still is run over
         pauses = np.flatnonzero(table[:, _PAUSE] > 0.0)
         simulation.put_rows_back(pauses, places[pauses], faces[pauses], 0.0)
+        # who stands well waits for room to go on, instead of creeping after every centimetre
+        calm = np.flatnonzero(table[:, _REST] > 0.0)
+        stays = np.setdiff1d(calm[np.hypot(*simulation.velocities[calm].T) < _CREEP], simulation.dodging)
+        simulation.put_rows_back(stays, places[stays], simulation.faces[stays], 1.0)
         before, wanted = simulation.headings, simulation.headings
         turns = np.isfinite(facing) & simulation.arrived
         away = planar.wrap_angle(facing[turns] - before[turns])
