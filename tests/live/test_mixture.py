@@ -22,7 +22,9 @@ from gaitway.live.mixing.handover import BLEND, HandOvers
 from gaitway.live.mixing.recording import DenseRecord
 from gaitway.live.mixing.simulation import LiveSimulation
 from gaitway.motion.body import capsule_body, capsules
+from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.limits import joint_limits, violations
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -361,6 +363,24 @@ def test_feet_are_not_led_under_the_floor_by_a_hand_over() -> None:
                 there = at[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
                 deepest = max(deepest, -float(there[0, 2]))
     assert deepest < 0.01
+
+
+def test_a_hand_over_bends_no_ankle_beyond_its_limits() -> None:
+    walk, worst = walker().clips["walk_forward"], 0.0
+    skeleton = walk.skeleton
+    ankles = joint_limits(skeleton).only([skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]])
+    for frame in range(0, len(walk), 2):  # feet that rest keep their directions below a body that is far ahead, and low
+        source = walk.root_positions[frame : frame + 1], walk.rotations[frame : frame + 1]
+        low = walk.root_positions[:1] * (0.0, 0.0, 1.0) + source[0] * (1.0, 1.0, 0.0) + (0.5, 0.0, -0.1)
+        target = low, walk.rotations[:1]
+        blend = HandOvers(skeleton)
+        blend.begin(np.array([3]), *source, *target)
+        for _ in range(12):
+            blend.go_on(FRAME, np.ones((1, 6), np.bool_))
+            roots, turns = blend.shown(*target)
+            shown = Clip(skeleton=skeleton, fps=30.0, root_positions=roots, rotations=turns)
+            worst = max(worst, float(violations(shown, ankles).max()))
+    assert worst < 1.0
 
 
 def test_a_hand_over_begins_as_shown_ends_as_wanted_and_keeps_feet() -> None:

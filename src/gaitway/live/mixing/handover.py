@@ -14,8 +14,10 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.crowd.throng.bodies import rows_in
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, set_limb, two_bone
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.limits import clamp, joint_limits, violations
 from gaitway.motion.skeleton import Skeleton
 
 BLEND = 0.45
@@ -26,6 +28,8 @@ _UNDER = 0.002
 """Depth under the floor from which on a foot is lifted out of it [m]."""
 _FAINT_MOVE, _FAINT_TURN = 0.0015, 0.01
 """What a foot may differ by where a hand-over is over: moves [m] and turns [rad]."""
+_STRAINED = 0.5
+"""How far ankles may be bent beyond their limits before they are bent back [degrees]."""
 _LEGS = (LEFT_LEG, RIGHT_LEG)
 _COLUMNS = ("slots", "ages", "roots", "turns", "feet", "foot_turns", "shares")
 
@@ -51,6 +55,8 @@ class HandOvers:
         self.shares: FloatArray = np.empty((0, 2))
         self._ankles = np.array([skeleton.roles[chain[2]] for chain in _LEGS])
         self._poles = [pole_direction(skeleton, chain) for chain in _LEGS]
+        limits = joint_limits(skeleton)
+        self._limits = limits.only([joint for joint in self._ankles.tolist() if joint in limits.joints])
         self._parents: list[int] = skeleton.parents.tolist()
         self._last: tuple[list[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
@@ -141,6 +147,12 @@ class HandOvers:
             lifts = np.maximum(-self._lowest(moved, turned), 0.0)
             some = np.flatnonzero(lifts.max(axis=1) >= _UNDER)
             lifts = lifts[some]
+        # a foot that keeps its direction below a leg that comes from elsewhere may bend its ankle farther than one can
+        if len(rows):
+            clip = Clip(skeleton=self.skeleton, fps=30.0, root_positions=new_roots, rotations=local)
+            strained = violations(clip, self._limits).max(axis=1) > _STRAINED
+            if strained.any():
+                local[strained] = clamp(clip, self._limits).rotations[strained]
         return new_roots, local
 
     def _set_feet(
