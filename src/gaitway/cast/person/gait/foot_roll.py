@@ -27,7 +27,7 @@ TOE_JOINT: FloatArray = owned((BALL[0], 0.0, -0.06), "toe joint", (3,))
 """Seen from the ankle, in the foot's frame [m]."""
 TOES: FloatArray = owned((TOE_TIP[0] - BALL[0], 0.0, -0.02), "toes", (3,))
 """Their tip seen from the toe joint, in the toes' frame [m]."""
-TOE_RADIUS, TOE_GIVE = 0.026, 0.007
+TOE_RADIUS, TOE_GIVE = 0.026, 0.006
 """How thick the round end of the toes is, and how far it may be pressed into the floor [m]."""
 FOOT: FloatArray = owned(
     (TOE_JOINT[0], TOE_JOINT[2], TOES[0], TOES[2], HEEL[0], HEEL[2], TOES_FLAT, TOE_SHARE), "foot", (8,)
