@@ -234,6 +234,19 @@ def test_who_stands_on_a_goal_and_cannot_leave_is_named(libraries: Mapping[Libra
     assert "'home'" in crowd.results["comes"].reason
 
 
+def test_a_fence_without_a_name_is_told_of_by_one_name() -> None:
+    """Whether it is in the way of the body or of the jump: here there is no room for a run-up."""
+    place = scene_from_dict({
+        "gaitway": 1,
+        "bounds": [0, 0, 16, 10],
+        "library": "person",
+        "obstacles": [{"box": {"center": [6.2, 5], "size": [0.2, 10], "height": 2}}],
+        "specials": [{"jump": {"center": [8, 5], "size": [0.12, 10], "height": 0.5}}],
+        "characters": [{"name": "a", "start": [7.2, 5, 0], "goal": [13, 5]}],
+    })  # fmt: skip
+    assert set(plan_crowd(place).results["a"].blockers) == {"jump 1"}
+
+
 def test_whose_steps_cannot_end_at_a_free_goal_stops_near_it() -> None:
     straight = load_cast("person", behaviors=["stand", "start_walk", "stop_walk", "walk_forward"])
     place = scene(

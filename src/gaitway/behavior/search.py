@@ -258,7 +258,7 @@ class _SearchRun:
             if what == kernels.TRAFFIC:
                 names.append(self.names[int(who)])
             else:
-                names.append(fields.specials[int(who)].name or fields.specials[int(who)].kind)
+                names.append(fields.special_name(int(who)))
         return dict(sorted(Counter(names).items(), key=lambda entry: (-entry[1], entry[0])))
 
 

@@ -187,6 +187,12 @@ class WorldFields:
         name = self.name(index)
         return f"{NOT_PASSED} a {self.world.obstacles[index].kind} ('{name}')" if index in self.troubles else name
 
+    def special_name(self, which: int) -> str:
+        """Return the name of one of `specials`, as `name` has it; some of them are movers that rest."""
+        special = self.specials[which]
+        own = (self.name(k) for k, obstacle in enumerate(self.world.obstacles) if obstacle is special)
+        return next(own, special.name or special.kind)
+
     def name(self, index: int) -> str:
         """Return the name of an obstacle, or its kind and number if it has none."""
         obstacle = self.world.obstacles[index]
