@@ -88,7 +88,7 @@ def held_to_its_own_percentile(one: Library, known: Mapping[str, float] = Mappin
         assert share[frame, joint] <= bar, f"{name}: {names[joint]} {share[frame, joint]:.2f} at frame {frame + 1}"
 
 
-SUDDEN_STYLES = {"style-4": {"hurdle": 2.0}}
+SUDDEN_STYLES = {"style-2": {"hurdle": 1.7, "jump": 1.6}, "style-4": {"hurdle": 2.1}, "style-7": {"hurdle": 1.65}}
 """Known faults by style and clip: a shoulder over a hurdle is too sudden."""
 
 

@@ -21,7 +21,8 @@ from gaitway.live.planning.forest import live_forest
 from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.movement_costs import HURRY_SPREAD, SPEEDS, own_pace
-from gaitway.space.prepared import planning_context
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.world.regions import passable, reaches_for
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")
@@ -200,7 +201,9 @@ class CrowdLibraries:
         if self._floors is None:
             self.loaded[kind.ref] = self._context.libraries[kind.ref]
         passed = tuple(special for special in self.special if special in prepared.table.kinds)
-        forest = live_forest(prepared.table, passed, time_weight=prepared.time_weight)
+        forest = live_forest(
+            prepared.table, passed, time_weight=prepared.time_weight, without=_passing_nothing(prepared)
+        )
         if self.engine is None:
             floors = None if self._floors is None else self._floors.floors
             self.engine = LiveEngine(
@@ -292,3 +295,12 @@ def level_speed(library: Library, speed: str, spread: float, way: int) -> str | 
     if speed == "hurry":  # nobody walks faster
         return speed if way > 0 else round(SPEEDS[speed] * (1.0 - _APART * HURRY_SPREAD * spread), 3)
     return round(gait * (1.0 + way * _APART * spread), 3)
+
+
+def _passing_nothing(prepared: PreparedLibrary) -> set[str]:
+    """Return the special behaviours that pass no obstacle of their kind, although others do: low steps, high fences."""
+    specials = prepared.fields.specials
+    fitting = [[o for o in specials if reaches_for(o, [reach])] for reach in prepared.reaches]
+    passing = [r for r, own in zip(prepared.reaches, fitting, strict=True) if any(passable(o, [r]) for o in own)]
+    kinds, names = {reach.kind for reach in passing}, {reach.behavior for reach in passing}
+    return {reach.behavior for reach in prepared.reaches if reach.kind in kinds} - names

@@ -64,8 +64,9 @@ def cheapest_tree(moves: Moves, region: Region, budget: Budget, turning: float =
 
 
 def live_forest(
-    table: ActionTable, kinds: Collection[str] = (), budget: Budget | None = None, time_weight: float = TIME_WEIGHT
-) -> Forest:
+    table: ActionTable, kinds: Collection[str] = (), budget: Budget | None = None, time_weight: float = TIME_WEIGHT,
+    without: Collection[str] = (),
+) -> Forest:  # fmt: skip
     """Return trees of the cheapest paths from all states that characters plan in, from disk if they were built before.
 
     Args:
@@ -73,12 +74,13 @@ def live_forest(
         kinds: kinds of special obstacles that shall be passed, such as "jump".
         budget: size of each tree; `NODES` unless given.
         time_weight: cost of a second [m/s], as in plans.
+        without: behaviours that are left out, so that trees have more paths of others.
 
     Raises:
         TreeError: if no behaviour passes such obstacles, or the library has no moves.
     """
     roots, region, most = usual_roots(table, time_weight), usual_region(table, time_weight), budget or Budget(NODES)
-    names = usual_behaviors(table, roots, kinds, time_weight)
+    names = [name for name in usual_behaviors(table, roots, kinds, time_weight) if name not in without]
     trees = {}
     for root in roots:
         moves = choose_moves(table, root, names, time_weight)
