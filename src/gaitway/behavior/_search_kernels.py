@@ -21,6 +21,7 @@ from gaitway.behavior._search_memory_kernels import (
     KEY,
     LEAST,
     LEAST_AT_REST,
+    MET,
     MOST_SLOWED,
     NEAREST,
     NO_MORE,
@@ -172,7 +173,7 @@ def begin(
     links[0, PARENT], links[0, ACTION], links[0, STATE], links[0, ENTRY], links[0, WAITS] = -1, -1, state, place, 0
     memory.keys[0] = key
     memory.table[place, KEY], memory.table[place, BEST_NODE] = key, 0
-    memory.counts[NODES] = 1
+    memory.counts[NODES], memory.stood[MET] = 1, -1
     push(memory.heap, states, memory.counts, query[WEIGHT] * h, 0)
     memory.nearest[LEAST], memory.nearest[LEAST_AT_REST], memory.nearest[SHORTFALL] = h, h, 0.0
     rest = library.states[state, REST_ACTION]
@@ -235,11 +236,12 @@ def passes(
                 note(memory, SPECIAL, x, y, special)
             return LATER
     if busy:
-        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave, stretch)
+        c, s, likely = math.cos(heading), math.sin(heading), memory.stood[MET]
+        group, met = timed_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, likely)
         if group >= 0:
             if noted:
                 note(memory, TRAFFIC, x, y, traffic.groups[group, OWNER])
-            memory.stood[BARRED] = traffic.groups[group, END_SLOT]
+            memory.stood[BARRED], memory.stood[MET] = traffic.groups[group, END_SLOT], met
             return CLOSED if traffic.groups[group, END_SLOT] == FOREVER else LATER
     return FREE
 
@@ -258,7 +260,7 @@ def stands(
     )
     while stood[STOOD] < waits and stood[NO_MORE] == 0:
         t = states[node, NODE_TIME] + stood[STOOD] * library.actions[rest, DURATION]
-        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave, 1.0) < 0
+        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave, 1.0, stood[MET])[0] < 0
         stood[0 if free else 1] += 1
     return bool(stood[STOOD] >= waits)
 
@@ -332,6 +334,19 @@ def add(
         nearest[LEAST_AT_REST], counts[RESTING] = h, node
 
 
+@kernel(borrows=True, inner=True)
+def spare_before(library: ActionArrays, memory: SearchMemory, node: int) -> float:
+    """Return by how much a character can come later to a node if the steps before it are as slow as they can be [s]."""
+    states, links, actions, spare, count = memory.states, memory.links, library.actions, 0.0, 0
+    while count < MOST_SLOWED:
+        a, parent = links[node, ACTION], links[node, PARENT]
+        if parent < 0 or links[node, WAITS] > 0 or actions[a, MOST_STRETCH] == 1.0:
+            break
+        spare += actions[a, MOST_STRETCH] * actions[a, DURATION] - states[node, NODE_TIME] + states[parent, NODE_TIME]
+        count, node = count + 1, parent
+    return spare
+
+
 @kernel(borrows=True, inner=True, shared=True)
 def slowed_down(
     library: ActionArrays, traffic: TrafficArrays, memory: SearchMemory, query: FloatArray, node: int, delay: float
@@ -363,7 +378,8 @@ def slowed_down(
         took += share * (actions[a, MOST_STRETCH] * usual - took)
         near = leaves(x - states[0, NODE_X], y - states[0, NODE_Y])
         leave, c, s = query[CROWDED] if near else 0.0, math.cos(heading), math.sin(heading)
-        if timed_hit(library, traffic, x, y, c, s, t, a, ORDINARY, leave, took / usual) >= 0:
+        likely = memory.stood[MET]
+        if timed_hit(library, traffic, x, y, c, s, t, a, ORDINARY, leave, took / usual, likely)[0] >= 0:
             return -1
         t, new = t + took, nodes + count - 1 - k
         for column in range(6):
@@ -390,11 +406,17 @@ def come_later(
     usual = library.actions[a, DURATION] * stretch
     if library.actions[a, MOST_STRETCH] == 1.0:
         return  # what leads into a jog would set in suddenly after slow steps
+    if memory.spare[0] < 0.0:
+        memory.spare[0] = spare_before(library, memory, node)
     for delay in _DELAYS:
+        if delay > memory.spare[0]:
+            break
         begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + price + _LATER * delay
         room = counts[NODES] + MOST_SLOWED < len(states) and 2 * (counts[NODES] + MOST_SLOWED) < counts[SPAN]
         if not (room and g + h < query[BOUND]):
             break
+        if end_slot(begin + usual) < memory.stood[BARRED]:
+            continue
         number, _ = safe_interval(traffic, intervals, x, y, begin + usual)
         key = key_of(x, y, heading, number, state, query)
         entry = place_of(table, counts[SPAN], home_of(key), key)
@@ -500,7 +522,7 @@ def expand(
     c, s = math.cos(states[at(node), NODE_HEADING]), math.sin(states[at(node), NODE_HEADING])
     leave = leeway(nearest[SHORTFALL], x - states[0, NODE_X], y - states[0, NODE_Y])
     foremost = states[at(node), NODE_ESTIMATE] <= nearest[LEAST] + _FOREMOST
-    memory.stood[STOOD], memory.stood[NO_MORE] = 0, 0
+    memory.stood[STOOD], memory.stood[NO_MORE], memory.spare[0] = 0, 0, -1.0
     for k in range(lay(library, fields, passing, memory, query, seed, node)):
         row, a, state1, key = (
             at(k),

@@ -35,9 +35,9 @@ LEAST, LEAST_AT_REST, SHORTFALL = range(3)
 [m]."""
 CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
 """Columns of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
-STOOD, NO_MORE, BARRED = range(3)
-"""Entries of `stood`: known number of resting clips that are free at the node, whether no more are free, and the slot
-until which what was met last stays where it is."""
+STOOD, NO_MORE, BARRED, MET = range(4)
+"""Entries of `stood`: known number of resting clips that are free at the node, whether no more are free, the slot
+until which what was met last stays where it is, and the chunk of traffic that was met last or -1."""
 MOST_SLOWED = 10
 """Most steps that are slowed down to let others pass."""
 NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
@@ -66,7 +66,10 @@ class SearchMemory(NamedTuple):
     chosen: IntArray
     """These actions, and their bins; (B, 4)."""
     stood: IntArray
-    """How long a character can stand at the node that is expanded, and what bars its way; (3,)."""
+    """How long a character can stand at the node that is expanded, and what bars its way; (4,)."""
+    spare: FloatArray
+    """By how much a character can come later to the node that is expanded, as the steps before it are slower [s]; below
+    0 if that is not known yet; (1,)."""
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
     slowed: IntArray

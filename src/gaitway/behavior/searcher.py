@@ -119,7 +119,8 @@ def _search_memory(nodes: int, branches: int, before: SearchMemory | None = None
         nearest=np.zeros(3) if before is None else before.nearest,
         laid=np.empty((branches, 3)),
         chosen=np.empty((branches, 4), dtype=np.int64),
-        stood=np.zeros(3, dtype=np.int64),
+        stood=np.full(4, -1, dtype=np.int64),
+        spare=np.full(1, -1.0),
         slowed=np.empty(MOST_SLOWED, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )

@@ -160,31 +160,51 @@ def static_hit(
 @kernel(borrows=True, inner=True)
 def timed_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
-    leave: float, stretch: float,
-) -> int:  # fmt: skip
+    leave: float, stretch: float, likely: int,
+) -> tuple[int, int]:  # fmt: skip
     """Return the group of traffic that an action meets which begins at time t and passes a kind of obstacle, or -1.
 
     Discs may overlap by as much as `leave` [m]. The action takes `stretch` times as long as usual.
+
+    Args:
+        library: the actions.
+        traffic: other characters and movers.
+        x: x of the pose where the action begins [m].
+        y: y of that pose [m].
+        c: cosine of its heading.
+        s: sine of its heading.
+        t: when the action begins [s].
+        a: the action.
+        kind: kind of obstacle that it passes, or a negative number.
+        leave: how much discs may overlap [m].
+        stretch: how many times as long as usual the action takes.
+        likely: a chunk that is looked at first, since it was met by a similar action; or -1.
+
+    Returns:
+        The group and its chunk; twice -1 if the action meets nothing.
     """
     actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
     u, v, r = actions[a, AROUND_X], actions[a, AROUND_Y], actions[a, AROUND_RADIUS] + _LOOSER
     px, py = x + c * u - s * v, y + s * u + c * v
     first, end = first_slot(t), end_slot(t + stretch * actions[a, DURATION])
-    era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
+    era, last_era, found, met = 0, ((end - 1) >> ERA) + 1, -1, -1
     first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
-    while era <= last_era and len(keys) > 0:
+    if likely >= 0 and chunks[likely, BEGIN] < end and chunks[likely, END] > first:
+        if meets(traffic.chunk_around, likely, px, py, r):
+            found, met = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, likely), likely
+    while era <= last_era and found < 0 and len(keys) > 0:
         for column in range(first_column, block_of(px + r) + 1):
             for row in range(first_row, block_of(py + r) + 1):
                 link = first_link(keys, heads, era, column, row)
                 while link >= 0:
                     chunk = links[link, 0]
                     link = links[link, 1]
-                    there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
+                    there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first and chunk != likely
                     new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
                     if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
-                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, chunk)
-        era = last_era + 1 if found >= 0 else max(era + 1, first_era)
-    return found
+                        found, met = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, chunk), chunk
+        era = max(era + 1, first_era)
+    return found, met if found >= 0 else -1
 
 
 @kernel(borrows=True, inner=True)

@@ -91,7 +91,7 @@ def move_free(
         return False
     if busy:
         leave = query[CROWDED] if leaves(along, aside) else 0.0
-        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave, 1.0) < 0
+        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave, 1.0, -1)[0] < 0
     return True
 
 
