@@ -18,6 +18,7 @@ from gaitway.behavior._search_memory_kernels import (
     CHOSEN_STATE,
     ENTRY,
     EXPANDED,
+    IMPOSSIBLE,
     KEY,
     LEAST,
     LEAST_AT_REST,
@@ -39,6 +40,7 @@ from gaitway.behavior._search_memory_kernels import (
     SPAN,
     STATE,
     STOOD,
+    UNKNOWN,
     WAITS,
     SearchMemory,
     at,
@@ -126,7 +128,8 @@ _SPAN = 1024
 LONGEST_WAIT = 60
 """Most resting clips that a character plays before an action."""
 _DELAYS = (0.25, 0.5, 0.8, 1.2, 1.7, 2.4)
-"""How much later a character tries to come to where it would be in the way of others [s]."""
+"""How much later a character tries to come to where it would be in the way of others [s]; `SearchMemory.later` has an
+entry for each."""
 _GENTLY = 2.0
 """How many times as much as needed steps together could be slowed down, if there are enough of them."""
 _LATER = 0.4
@@ -406,11 +409,14 @@ def come_later(
     usual = library.actions[a, DURATION] * stretch
     if library.actions[a, MOST_STRETCH] == 1.0:
         return  # what leads into a jog would set in suddenly after slow steps
+    later = memory.later
     if memory.spare[0] < 0.0:
         memory.spare[0] = spare_before(library, memory, node)
-    for delay in _DELAYS:
+    for k, delay in enumerate(_DELAYS):
         if delay > memory.spare[0]:
             break
+        if later[k] == IMPOSSIBLE:
+            continue
         begin, g = states[node, NODE_TIME] + delay, states[node, NODE_COST] + price + _LATER * delay
         room = counts[NODES] + MOST_SLOWED < len(states) and 2 * (counts[NODES] + MOST_SLOWED) < counts[SPAN]
         if not (room and g + h < query[BOUND]):
@@ -424,9 +430,10 @@ def come_later(
             continue
         if passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, False, stretch) != FREE:
             continue
-        slow = slowed_down(library, traffic, memory, query, node, delay)
-        if slow >= 0:
-            add(memory, library, query, key, entry, slow, a, state, x, y, heading, begin + usual, g, h, 0)
+        if later[k] == UNKNOWN:
+            later[k] = slowed_down(library, traffic, memory, query, node, delay)
+        if later[k] >= 0:
+            add(memory, library, query, key, entry, later[k], a, state, x, y, heading, begin + usual, g, h, 0)
             break
 
 
@@ -523,6 +530,8 @@ def expand(
     leave = leeway(nearest[SHORTFALL], x - states[0, NODE_X], y - states[0, NODE_Y])
     foremost = states[at(node), NODE_ESTIMATE] <= nearest[LEAST] + _FOREMOST
     memory.stood[STOOD], memory.stood[NO_MORE], memory.spare[0] = 0, 0, -1.0
+    for delay in range(len(memory.later)):
+        memory.later[delay] = UNKNOWN
     for k in range(lay(library, fields, passing, memory, query, seed, node)):
         row, a, state1, key = (
             at(k),

@@ -38,6 +38,10 @@ CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
 STOOD, NO_MORE, BARRED, MET = range(4)
 """Entries of `stood`: known number of resting clips that are free at the node, whether no more are free, the slot
 until which what was met last stays where it is, and the chunk of traffic that was met last or -1."""
+IMPOSSIBLE, UNKNOWN = -1, -2
+"""Entries of `later` that are no nodes."""
+DELAYS = 6
+"""Number of delays that are tried where others are in the way."""
 MOST_SLOWED = 10
 """Most steps that are slowed down to let others pass."""
 NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
@@ -70,6 +74,8 @@ class SearchMemory(NamedTuple):
     spare: FloatArray
     """By how much a character can come later to the node that is expanded, as the steps before it are slower [s]; below
     0 if that is not known yet; (1,)."""
+    later: IntArray
+    """Nodes that come to the one that is expanded by each of some delays later, `IMPOSSIBLE` or `UNKNOWN`; (`DELAYS`,)."""
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
     slowed: IntArray

@@ -11,7 +11,14 @@ import numpy as np
 
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._search_memory_kernels import EMPTY, MOST_SLOWED, SearchMemory, enlarge
+from gaitway.behavior._search_memory_kernels import (
+    DELAYS,
+    EMPTY,
+    MOST_SLOWED,
+    UNKNOWN,
+    SearchMemory,
+    enlarge,
+)
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import direct
@@ -121,6 +128,7 @@ def _search_memory(nodes: int, branches: int, before: SearchMemory | None = None
         chosen=np.empty((branches, 4), dtype=np.int64),
         stood=np.full(4, -1, dtype=np.int64),
         spare=np.full(1, -1.0),
+        later=np.full(DELAYS, UNKNOWN, dtype=np.int64),
         slowed=np.empty(MOST_SLOWED, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )
