@@ -123,6 +123,22 @@ def push(heap: FloatArray, states: FloatArray, counts: IntArray, f: float, node:
     heap[at(place), HEAP_COST], heap[at(place), HEAP_NODE] = f, node
 
 
+@kernel
+def reweigh(
+    states: FloatArray, links: Numbers, table: IntArray, heap: FloatArray, counts: IntArray, weight: float
+) -> None:
+    """Put the nodes in the queue into the order of another weight of the estimate; arrays are those of a search.
+
+    Nodes to whose bins a cheaper path was found are left out.
+    """
+    queued = counts[QUEUED]
+    counts[QUEUED] = 0
+    for place in range(queued):  # the heap is never longer than what was read of it
+        node = int(heap[at(place), HEAP_NODE])
+        if table[links[node, ENTRY], BEST_NODE] == node:
+            push(heap, states, counts, states[node, NODE_COST] + weight * states[node, NODE_ESTIMATE], node)
+
+
 @kernel(borrows=True, inner=True)
 def pop(heap: FloatArray, states: FloatArray, counts: IntArray) -> int:
     """Take the first node out of the heap."""

@@ -235,13 +235,16 @@ class _CrowdPlanner:
         if halts == 0 and turned < _TURNED:
             return False
         before, held = found.of(name), traffic.held(member.owner)
-        for effort in (Effort.BRIEF, Effort.PATIENT) if halts else (Effort.BRIEF,):
+        query = self.one.query(member)
+        if halts == 0:
+            query = replace(query, most_cost=before.plans[name].cost - _CHEAPER)
+        for effort in (Effort.BRIEF, Effort.PATIENT) if halts else (Effort.GLANCE,):
             traffic.remove(member.owner)
-            result = self.one.search(member, traffic, self.one.query(member), effort)
+            result = self.one.search(member, traffic, query, effort)
             if (
                 result.found
                 and result.plan is not None
-                and (halts > 0 or result.plan.cost < before.plans[name].cost - _CHEAPER)
+                and result.plan.cost < query.most_cost
                 and self.one.arrive(member, traffic, found, result.plan, result)
                 and (spared := halts - brief_halts(member.prepared, found.plans[name])) >= 0
                 and turning(found.plans[name]) < turned + (_SPARED * spared if spared else -_STRAIGHTER)

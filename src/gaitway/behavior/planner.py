@@ -24,11 +24,12 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query, TrafficView
 
 TRIES = {
-    Effort.USUAL: ((1.2, 8_000), (1.5, 12_000), (3.0, 10_000), (5.0, 40_000)),
+    Effort.USUAL: ((1.2, 8_000), (1.5, 4_000), (3.0, 8_000), (5.0, 40_000)),
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
     Effort.BRIEF: ((1.2, 1_500), (3.0, 1_500)),
     Effort.PATIENT: ((1.2, 1_500), (3.0, 10_000)),
+    Effort.GLANCE: ((1.2, 1_000),),
 }
 """Least weight of the estimate and most nodes of searches one after another: nearly the best plan where it is found
 within some milliseconds, and any plan in a dense crowd. Among others a weight of 1 hardly ever finds one soon, and with
@@ -97,14 +98,11 @@ def _find(
     searcher: Searcher, fields: WorldFields, query: Query, traffic: TrafficView | None, estimates: HeuristicArrays,
     tries: Sequence[tuple[float, int]],
 ) -> SearchResult:  # fmt: skip
-    """Search with one weight and number of nodes after another, until there is a plan, or certainly none."""
-    searches: list[SearchResult] = []
-    for weight, nodes in tries:
-        tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
-        searches.append(search(searcher, fields, tried, traffic, estimates))
-        if searches[-1].status in (Status.FOUND, Status.NO_PATH):
-            break
-    return replace(searches[-1], earlier=tuple(searches[:-1]))
+    """Search with one weight after another, and some more nodes for each, until there is a plan, or certainly none."""
+    (weight, nodes), *hastier = [(max(query.weight, w), min(query.max_nodes, n)) for w, n in tries]
+    return search(
+        searcher, fields, replace(query, weight=weight, max_nodes=nodes), traffic, estimates, hastier=hastier
+    )
 
 
 def _searcher(prepared: PreparedLibrary, table: ActionTable) -> Searcher:
@@ -139,8 +137,7 @@ class BehaviorPlanner:
         if result.status is Status.FOUND and tools.rushes(plan):
             calm = _find(tools.calm, fields, query, request.traffic, estimates, tries)
             if calm.plan is not None and calm.status is Status.FOUND and not tools.rushes(calm.plan):
-                plan, before = calm.plan, (*result.earlier, replace(result, earlier=()), *calm.earlier)
-                result = replace(calm, earlier=before)
+                plan, result = calm.plan, replace(calm, earlier=(result,))
         plan = tools.clip_choice.with_identical_clips(fields, query, plan, request.traffic)
         return replace(result, plan=plan)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior._search_memory_kernels import NEAREST, NODES, NOTES, RESTING
+from gaitway.behavior._search_memory_kernels import CHECKS, EXPANDED, NEAREST, NODES, NOTES, RESTING, reweigh
 from gaitway.behavior.searcher import Searcher
 from gaitway.core import planar
 from gaitway.core.array_handle import ArrayHandle
@@ -41,6 +41,7 @@ def search(
     heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None = None,
     *,
     explain: bool = True,
+    hastier: Sequence[tuple[float, int]] = (),
 ) -> SearchResult:
     """Find a plan.
 
@@ -51,8 +52,10 @@ def search(
         traffic: other characters and movers; None for none.
         heuristics: estimates for the query's goal; None takes the distance.
         explain: whether to find out what blocks the path if there is no plan, which takes about a millisecond.
+        hastier: larger weights, and numbers of nodes more, with which the same search goes on, one after another, when
+            its nodes are spent. What it has found by then is not searched for again.
     """
-    return _SearchRun(searcher, fields, query, traffic, heuristics, explain).result()
+    return _SearchRun(searcher, fields, query, traffic, heuristics, explain, hastier).result()
 
 
 class _SearchRun:
@@ -66,8 +69,10 @@ class _SearchRun:
         traffic: TrafficView | None,
         heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None,
         explain: bool,
+        hastier: Sequence[tuple[float, int]] = (),
     ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
+        self.hastier = hastier
         self.searcher, self.fields, self.query, self.explain = searcher, fields, query, explain
         self.traffic, self.intervals, self.busy = NO_TRAFFIC, _NO_INTERVALS, False
         self.names: Sequence[str] = ()
@@ -92,11 +97,15 @@ class _SearchRun:
         best: Plan | None = None
         code = NOTHING
         for weight in _weights(self.query):
-            code, node = self.go(weight, math.inf if best is None else best.cost / self.fields.areas.least)
+            most = self.query.most_cost if best is None else best.cost
+            code, node = self.go(weight, most / self.fields.areas.least)
             if code == NOTHING and best is None and self.busy:
                 # who cannot stop wherever it likes may have to set out later, which safe intervals do not tell apart
                 self.intervals = self.searcher.moments()
-                code, node = self.go(weight, math.inf)
+                code, node = self.go(weight, most / self.fields.areas.least)
+            for more_weight, nodes in self.hastier if best is None else ():
+                if code == GOING and self.seconds <= self.query.max_seconds:
+                    code, node = self.go_on(more_weight, most / self.fields.areas.least, nodes)
             if code == FOUND:
                 best = self.plan(node)
             if best is None or code == GOING:
@@ -127,12 +136,27 @@ class _SearchRun:
             bound: cost that a plan must stay below.
             whole: whether to test first that start and goal are connected.
         """
-        searcher = self.searcher
+        limit = self.query.max_nodes - self.expanded
+        return self._slices(weight, bound, limit if whole else min(limit, _UNREACHABLE), 0, whole)
+
+    def go_on(self, weight: float, bound: float, nodes: int) -> tuple[int, int]:
+        """Search on with another weight; return how it ended, and the node at the goal.
+
+        Args:
+            weight: factor on the estimate.
+            bound: cost that a plan must stay below.
+            nodes: most nodes to expand besides those that were.
+        """
+        memory, before = self.searcher.memory, int(self.searcher.memory.counts[EXPANDED])
+        reweigh(memory.states, memory.links, memory.table, memory.heap, memory.counts, weight)
+        self.expanded, self.checks = self.expanded - before, self.checks - int(memory.counts[CHECKS])
+        return self._slices(weight, bound, before + nodes, before, True)
+
+    def _slices(self, weight: float, bound: float, limit: int, before: int, whole: bool) -> tuple[int, int]:
+        """Search until a number of nodes has been expanded, `before` of them already; 0 begins a search."""
+        searcher, passing = self.searcher, self.searcher.passing(self.fields)
         ask(searcher, self.query, weight, bound)
-        passing, limit = searcher.passing(self.fields), self.query.max_nodes - self.expanded
-        if not whole:
-            limit = min(limit, _UNREACHABLE)
-        until, anew = min(SLICE, limit), True
+        until, anew = min(before + SLICE, limit), before == 0
         while True:
             code, node, expanded, checks = searcher.kernel(
                 searcher.handle, self.fields.handle, passing, self.traffic, self.busy, self.intervals, self.heuristics,

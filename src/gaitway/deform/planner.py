@@ -48,7 +48,9 @@ _NEAR = read_only(0.9 * np.column_stack([np.cos(np.arange(16) * np.pi / 8), np.s
 """Places around somebody at which a gap is near [m]; (16, 2)."""
 _CELL = 0.1
 """Side of a cell of the estimate of the way [m]."""
-_EFFORT = {Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2, Effort.PATIENT: 0.2}
+_EFFORT = {
+    Effort.USUAL: 1.0, Effort.LONG: 1.5, Effort.SHORT: 0.3, Effort.BRIEF: 0.2, Effort.PATIENT: 0.2, Effort.GLANCE: 0.2
+}  # fmt: skip
 """Factor on the number of nodes."""
 _DRAWN, _TURNED, _WELL_WITHIN = 0.25, float(np.radians(60.0)), 0.6
 """How far the end of a fragment is drawn to the goal, as a share of its extent; the greatest turn on the way there

@@ -372,7 +372,7 @@ def _enough(request: PlanRequest) -> int:
     """Return how many nodes searches for a plan expand before no other way and no later time is tried."""
     if len(request.traffic.names) < _THRONG:
         return _ENOUGH
-    return _BRIEFLY if request.effort in (Effort.BRIEF, Effort.PATIENT) else _IN_THRONG
+    return _BRIEFLY if request.effort in (Effort.BRIEF, Effort.PATIENT, Effort.GLANCE) else _IN_THRONG
 
 
 def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:

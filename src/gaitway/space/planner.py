@@ -35,6 +35,8 @@ class Effort(Enum):
     """As short as possible: who finds no way soon waits a moment, and others will have moved on."""
     PATIENT = "patient"
     """Brief too, for who would rather wait until others have gone than step around them."""
+    GLANCE = "glance"
+    """Briefer still: there is a plan already, and only one that is cheaper and found at once will do."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,8 @@ class Query:
     """Most nodes to expand."""
     max_seconds: float = 60.0
     """Most time that the search may take [s]."""
+    most_cost: float = math.inf
+    """Cost that the plan must stay below."""
     crowded: float = 0.0
     """How much nearer than usual other characters may be near the start [m]."""
     close: float = CLOSE
