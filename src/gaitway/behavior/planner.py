@@ -24,7 +24,7 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query, TrafficView
 
 TRIES = {
-    Effort.USUAL: ((1.2, 8_000), (1.5, 4_000), (3.0, 8_000), (5.0, 40_000)),
+    Effort.USUAL: ((1.2, 5_000), (1.5, 5_000), (3.0, 8_000), (5.0, 40_000)),
     Effort.LONG: ((1.5, 200_000),),
     Effort.SHORT: ((2.0, 3_000), (5.0, 10_000)),
     Effort.BRIEF: ((1.2, 1_500), (3.0, 1_500)),

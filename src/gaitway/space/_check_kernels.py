@@ -189,9 +189,9 @@ def timed_hit(
     first, end = first_slot(t), end_slot(t + stretch * actions[a, DURATION])
     era, last_era, found, met = 0, ((end - 1) >> ERA) + 1, -1, -1
     first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
-    if likely >= 0 and chunks[likely, BEGIN] < end and chunks[likely, END] > first:
-        if meets(traffic.chunk_around, likely, px, py, r):
-            found, met = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, likely), likely
+    there = likely >= 0 and chunks[likely, BEGIN] < end and chunks[likely, END] > first
+    if there and meets(traffic.chunk_around, likely, px, py, r):
+        found, met = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, stretch, likely), likely
     while era <= last_era and found < 0 and len(keys) > 0:
         for column in range(first_column, block_of(px + r) + 1):
             for row in range(first_row, block_of(py + r) + 1):
