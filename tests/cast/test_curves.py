@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.cast.curves import bump, fill_smoothly, hermite, plateau, smooth_step, travelled
+from gaitway.cast.curves import bump, fill_smoothly, hermite, plateau, smooth_step, soft_clip, travelled
 
 
 def slopes(curve, at: float, step: float = 1e-4) -> tuple[float, float]:
@@ -21,6 +21,14 @@ def test_smooth_steps_have_no_corner() -> None:
         assert np.abs(slopes(smooth_step, end)).max() < 0.01
     assert slopes(smooth_step, 0.5)[0] == pytest.approx(1.875, rel=1e-3)
     assert plateau([0.0, 1.0, 2.5, 4.0, 5.0], 0.0, 1.0, 4.0, 5.0).tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
+
+
+def test_soft_bounds_hold_and_have_no_corner() -> None:
+    asked = [-9.0, -1.5, -0.5, 0.2, 0.5, 1.5, 9.0]
+    np.testing.assert_allclose(soft_clip(asked, -1.0, 1.0, 0.5), [-1.0, -1.0, -0.5, 0.2, 0.5, 1.0, 1.0], atol=1e-12)
+    slope = np.gradient(soft_clip(np.linspace(-2.0, 2.0, 4001), -1.0, 1.0, 0.5), 1e-3)
+    assert slope.min() > -1e-9 and slope.max() < 1.0 + 1e-9
+    assert np.abs(np.diff(slope)).max() < 0.002  # a corner would be 1
 
 
 def test_hills_peak_where_they_say() -> None:

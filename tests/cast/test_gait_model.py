@@ -63,6 +63,16 @@ def test_controls_beyond_the_fit_are_held_inside_it(gait: str, speed: float, tur
     assert 0.2 < end - start < 0.75
 
 
+@pytest.mark.parametrize("gait", GAITS)
+def test_no_joint_jerks_where_the_turn_rate_passes_what_was_fitted(gait: str) -> None:
+    model, rates = GaitModel.load(), np.linspace(0.0, 2.0, 401)
+    still = np.full(len(rates), abs(SPEEDS[gait]))
+    for phase in PHASES[:-1:4]:
+        slope = np.diff(model.channels(gait, np.full(len(rates), phase), still, rates), axis=0)
+        corner = np.abs(np.diff(slope, axis=0)).max(axis=0)
+        assert (corner < 0.05 * np.abs(slope).max(axis=0) + 1e-12).all()
+
+
 def test_gain_scales_what_a_channel_does_about_its_mean() -> None:
     model = GaitModel.load()
     phase = np.arange(64) / 64

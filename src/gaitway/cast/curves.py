@@ -27,6 +27,23 @@ def plateau(t: npt.ArrayLike, start: float, full: float, fade: float, end: float
     return smooth_step(t, start, full) - smooth_step(t, fade, end)
 
 
+def soft_clip(x: npt.ArrayLike, low: float, high: float, ease: float) -> FloatArray:
+    """Return `x` held between two bounds; it bends over `ease` on both sides of each bound instead of breaking off.
+
+    Values that are farther than `ease` inside stay as they are, and those farther than `ease` beyond are the bound. The
+    first two derivatives are continuous. `ease` is at most half of the distance between the bounds.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    return low + _bend(x - low, ease) - _bend(x - high, ease)
+
+
+def _bend(x: FloatArray, ease: float) -> FloatArray:
+    """Return the integral of a smooth step from -ease to ease: 0 before it, `x` after it."""
+    s = np.minimum(np.maximum(0.5 * (x / ease + 1.0), 0.0), 1.0)
+    out: FloatArray = 2.0 * ease * s**4 * (2.5 + s * (s - 3.0)) + np.maximum(x - ease, 0.0)
+    return out
+
+
 def bump(s: npt.ArrayLike, rise: float = 3.0, fall: float = 3.0) -> FloatArray:
     """Return a hill over 0..1 of height 1, zero outside, with its peak at rise / (rise + fall); powers 3 keep it C2."""
     s = np.clip(np.asarray(s, dtype=np.float64), 0.0, 1.0)

@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.cast.curves import soft_clip
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core.arrays import FloatArray, owned
 from gaitway.core.errors import LibraryError
@@ -27,6 +28,9 @@ TIMINGS = 3
 """Cycles a second, and the phases at which the left foot's stance begins and ends."""
 MOST_TURN = 1.0
 """Turn rate up to which the fit holds [rad/s]; beyond it the body looks as at this rate."""
+TURN_EASE = 0.5
+"""How far before and beyond that rate the body stops changing with it [rad/s]. If it stopped at once, joints would
+jerk in the middle of a sharp turn, the shoulders of a jog most of all."""
 GAITS = ("walk", "jog", "back")
 
 
@@ -70,7 +74,8 @@ class Gait:
 
     def terms(self, speed: npt.ArrayLike, turn: npt.ArrayLike) -> FloatArray:
         """Return the regressors at speeds and turn rates, held inside what was fitted; (..., REGRESSORS)."""
-        return regressors(np.clip(speed, self.slowest, self.fastest), np.clip(turn, -MOST_TURN, MOST_TURN), self.middle)
+        held = soft_clip(turn, -MOST_TURN, MOST_TURN, TURN_EASE)
+        return regressors(np.clip(speed, self.slowest, self.fastest), held, self.middle)
 
 
 @dataclass(frozen=True, eq=False)
