@@ -27,8 +27,9 @@ from gaitway.cast.person.actions.model import (
     stroke_joints,
 )
 from gaitway.cast.person.gait.model import fourier_basis, moving_joints
+from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 
@@ -86,6 +87,10 @@ CROUCHES: Mapping[str, dict[str, tuple[float, int, int]]] = {
     },
     "jog": {"127_29": (1.0, 20, 175), "127_38": (1.0, 10, 150), "127_31": (0.35, 0, 100_000)},
 }
+STILL = 1e-3
+"""Rigs whose clavicles turn by less than this in a whole take hold them still [rad]; those of CMU do."""
+CLAVICLE_STIFFNESS = 0.3
+"""Penalty on bends of the clavicles' curves in a leap. Only a take at 30 Hz shows them; its single frames are noise."""
 CRAWL = ("111_03", 480, 1250)
 STROKE = ("126_04", 60, 1600)
 
@@ -137,7 +142,38 @@ def fit_leap(folder: Path) -> dict[str, FloatArray]:
         bend = np.diff(np.eye(size), 2, axis=0)
         damping = even * (0.05 * np.eye(size) + 0.05 * bend.T @ bend)
         rest.append(np.linalg.solve(basis.T @ basis + damping, basis.T @ (x - basis @ (mean + flight * slope))))
-    return {"leap_base": base, "leap_mean": mean, "leap_slope": slope, "leap_variation": directions(np.stack(rest), 2)}
+    variation = directions(np.stack(rest), 2)
+    clavicles = _clavicle_channels()
+    mean[:, clavicles] = _mean_of_splines([(basis, x[:, clavicles], weight) for basis, x, weight, _ in rows])
+    slope[:, clavicles], variation[:, :, clavicles] = 0.0, 0.0
+    return {"leap_base": base, "leap_mean": mean, "leap_slope": slope, "leap_variation": variation}
+
+
+def _clavicle_channels() -> BoolArray:
+    """Return which channels turn a clavicle; (C,)."""
+    names = [person_skeleton().names[j] for j in moving_joints()]
+    return np.repeat([name.endswith("Shoulder") for name in names], 3)
+
+
+def _mean_of_splines(rows: Sequence[tuple[FloatArray, FloatArray, float]]) -> FloatArray:
+    """Return the mean of the clavicles' splines of all takes; (K, channels).
+
+    Most rigs hold the clavicles still. A line in the flight time would take that for what long flights are like: it
+    would make clavicles twitch in shorter leaps more than any take does, and the other way about in longer ones. Where
+    such a take ends before the others, its clavicles stay still.
+    """
+    total, weights = np.zeros((rows[0][0].shape[1], rows[0][1].shape[1])), 0.0
+    for basis, x, weight in rows:
+        size = basis.shape[1]
+        if np.ptp(x, axis=0).max() < STILL:
+            own = np.broadcast_to(x.mean(axis=0), total.shape)  # the splines add up to 1
+        else:
+            even, bend = np.trace(basis.T @ basis) / size, np.diff(np.eye(size), 2, axis=0)
+            own = np.linalg.solve(basis.T @ basis + even * CLAVICLE_STIFFNESS * bend.T @ bend, basis.T @ x)
+        total += weight * len(x) * own
+        weights += weight * len(x)
+    out: FloatArray = total / weights
+    return out
 
 
 def _line_of_splines(rows: Sequence[tuple[FloatArray, FloatArray, float, float]]) -> tuple[FloatArray, FloatArray]:

@@ -29,8 +29,10 @@ from gaitway.cast.person.actions.clips import (
 )
 from gaitway.cast.person.actions.crawling import crawl_hub
 from gaitway.cast.person.actions.ducking import body_tops
+from gaitway.cast.person.actions.model import LEAP_EVENTS, action_model
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.stride import FPS
+from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
@@ -67,6 +69,20 @@ def test_only_what_is_asked_for_is_made() -> None:
     made = action_clips(behaviors=["wave", "nothing"], takes=3)
     assert [e.clip.name for e in made] == ["wave", "wave.1", "wave.2"]
     assert {e.behavior for e in made} == {"wave"}
+
+
+@pytest.mark.parametrize("joint", ["LeftShoulder", "RightShoulder"])
+def test_clavicles_of_a_leap_sink_and_rise_the_same_in_short_and_long_flights(joint: str) -> None:
+    # one capture alone shows them: how they change with the flight, nobody knows
+    times, j = (
+        np.arange(LEAP_EVENTS["previous_takeoff"], LEAP_EVENTS["push_off"], 1.0 / FPS),
+        person_skeleton().index(joint),
+    )
+    short, long = (action_model().leap(times, flight, np.array([0.5, -0.5]))[:, j] for flight in (0.3, 0.52))
+    np.testing.assert_allclose(short, long, atol=1e-12)
+    turn = rotations.to_rotation_vector(short)
+    assert 4.0 < np.degrees(np.ptp(turn, axis=0).max()) < 12.0
+    assert np.linalg.norm(np.diff(turn, 2, axis=0), axis=1).max() * FPS < 0.6  # it was 2 rad/s, a twitch
 
 
 @pytest.mark.parametrize("behavior", QUICK)
