@@ -148,7 +148,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
         FootStep(
             *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
             gain=0.47,
-            via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.47)),
+            via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.53)),
         )
         for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
     )
