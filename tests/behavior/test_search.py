@@ -151,6 +151,46 @@ def test_anytime_ends_with_the_best_plan(lattice: Searcher) -> None:
     assert hasty.found  # the first weight found something before the budget ran out
 
 
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10_000), nodes=st.integers(1, 200), weight=st.sampled_from([1.5, 3.0]))
+def test_a_search_that_goes_on_hastily_ends_within_its_larger_weight(
+    lattice: Searcher, seed: int, nodes: int, weight: float
+) -> None:
+    fields = WorldFields.of(boxes(seed, 8), cell=0.1)
+    query = Query(START, GOAL, tolerance=0.3, weight=1.0)
+    best = search(lattice, fields, query)
+    on = search(lattice, fields, replace(query, max_nodes=nodes), hastier=((weight, 100_000),))
+    assert on.found == best.found
+    if best.plan is not None:
+        assert on.plan is not None
+        assert best.plan.cost - 1e-9 <= on.plan.cost <= weight * best.plan.cost + 1e-9
+        check_plan(lattice, fields, query, on)
+
+
+def test_a_search_that_goes_on_keeps_what_it_has_found(lattice: Searcher) -> None:
+    fields = WorldFields.of(boxes(3, 8), cell=0.1)
+    query = Query(START, GOAL, tolerance=0.3)
+    whole = search(lattice, fields, query)
+    assert whole.found
+    half = whole.expanded // 2
+    same = search(lattice, fields, replace(query, max_nodes=half), hastier=((1.0, 100_000),))
+    assert (same.plan, same.expanded, same.checks) == (whole.plan, whole.expanded, whole.checks)
+    spent = search(lattice, fields, replace(query, max_nodes=10), hastier=((1.0, 10), (1.0, 5)))
+    assert spent.status is not Status.FOUND
+    assert spent.expanded == 25
+
+
+def test_a_plan_costs_less_than_asked_for(lattice: Searcher) -> None:
+    fields = WorldFields.of(boxes(3, 8), cell=0.1)
+    query = Query(START, GOAL, tolerance=0.3)
+    best = search(lattice, fields, query).plan
+    assert best is not None
+    within = search(lattice, fields, replace(query, weight=3.0, most_cost=best.cost + 0.01)).plan
+    assert within is not None
+    assert within.cost < best.cost + 0.01
+    assert search(lattice, fields, replace(query, most_cost=best.cost - 0.01)).status is Status.NO_PATH
+
+
 def test_the_same_query_gives_the_same_plan(walker: Searcher) -> None:
     fields = WorldFields.of(boxes(5, 8), cell=0.1)
     query = Query(START, GOAL, weight=1.2)
