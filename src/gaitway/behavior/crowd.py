@@ -39,6 +39,8 @@ _TURNED, _STRAIGHTER = math.radians(60.0), math.radians(10.0)
 """Who turns by more than the first is planned again, and goes another way if that spares the second [rad]."""
 _CHEAPER = 0.1
 """How much cheaper such a way has to be to be drawn straight at all [m]."""
+_DEARER = 10.0
+"""How much dearer a way may be whose owner halts less often [m]."""
 _LATER = 5.0
 """How much later who halts less often may arrive [s]."""
 _SLOWER = 0.3
@@ -235,10 +237,9 @@ class _CrowdPlanner:
         if halts == 0 and turned < _TURNED:
             return False
         before, held = found.of(name), traffic.held(member.owner)
-        query = self.one.query(member)
-        if halts == 0:
-            query = replace(query, most_cost=before.plans[name].cost - _CHEAPER)
-        for effort in (Effort.BRIEF, Effort.PATIENT) if halts else (Effort.GLANCE,):
+        most = before.plans[name].cost + (_DEARER if halts else -_CHEAPER)
+        query = replace(self.one.query(member), most_cost=most)
+        for effort in (Effort.GLANCE, Effort.PATIENT) if halts else (Effort.GLANCE,):
             traffic.remove(member.owner)
             result = self.one.search(member, traffic, query, effort)
             if (

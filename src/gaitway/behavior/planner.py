@@ -129,7 +129,13 @@ class BehaviorPlanner:
             tries = (*IN_COMPANY, *tries)
         if fields.areas:
             tries = (*IN_AREAS, *tries)
-        searcher = tools.patient if request.effort is Effort.PATIENT else tools.searcher
+        match request.effort:
+            case Effort.PATIENT:
+                searcher = tools.patient
+            case Effort.GLANCE:
+                searcher = tools.calm
+            case _:
+                searcher = tools.searcher
         result = _find(searcher, fields, query, request.traffic, estimates, tries)
         plan = result.plan
         if plan is None:

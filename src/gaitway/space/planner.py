@@ -36,7 +36,7 @@ class Effort(Enum):
     PATIENT = "patient"
     """Brief too, for who would rather wait until others have gone than step around them."""
     GLANCE = "glance"
-    """Briefer still: there is a plan already, and only one that is cheaper and found at once will do."""
+    """Briefer still: there is a plan already, and only one that is better, as calm, and found at once will do."""
 
 
 @dataclass(frozen=True, eq=False)
