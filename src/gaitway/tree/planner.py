@@ -15,7 +15,7 @@ from gaitway.behavior.planner import BehaviorPlanner, prepared_search
 from gaitway.scene.characters import Character
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.plan import SearchResult, Status
-from gaitway.space.planner import PlanRequest
+from gaitway.space.planner import Effort, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.routes import thinnest
 from gaitway.tree.building.default_moves import gaits
@@ -57,10 +57,9 @@ class TreePlanner:
         """Find a plan in the trees, or by A* if there is none and the options allow it."""
         options, query = _options(request.character.plan), request.query
         began = time.perf_counter()
-        # trees end where one stands
-        result = (
-            self._chain(options, request.prepared).find(query, request.traffic) if query.followed_by is None else None
-        )
+        # trees end where one stands, and know of no waiting for others
+        asked = query.followed_by is None and not (request.effort is Effort.PATIENT and options.fallback)
+        result = self._chain(options, request.prepared).find(query, request.traffic) if asked else None
         if result is not None:
             return replace(result, found_by=FOUND_BY)
         spent = SearchResult(Status.BUDGET, None, seconds=time.perf_counter() - began, found_by=FOUND_BY)
