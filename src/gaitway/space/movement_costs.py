@@ -7,7 +7,7 @@ stop that is only used to turn, a weave between two clips that turn to either si
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -63,7 +63,9 @@ def speed_of_age(age: float | None) -> float:
     return float(np.interp(age, _AGES, _SPEEDS_OF_AGES)) / (sum(_SPEEDS_OF_AGES[:4]) / 4)
 
 
-def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[str | float, float]:
+def own_pace(
+    library: Library, speed: str | float, share: float = 1.0, speeds: Sequence[float] | None = None
+) -> tuple[str | float, float]:
     """Return the preferred speed for which costs are made, and how fast the clips on foot are played for it.
 
     People of one gait differ in pace, and not in the paths that they prefer: costs are those of the gait.
@@ -72,8 +74,9 @@ def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[
         library: the library.
         speed: preferred speed: a word of `SPEEDS`, or metres per second.
         share: the speed of the character over what the word says.
+        speeds: what `forward_speeds` returns for the library, if it is known; None looks at all clips.
     """
-    speeds = _forward_speeds(library)
+    speeds = forward_speeds(library) if speeds is None else speeds
     said = SPEEDS[speed] if isinstance(speed, str) else float(speed)
     asked = said * share
     if not speeds:
@@ -89,7 +92,7 @@ def own_pace(library: Library, speed: str | float, share: float = 1.0) -> tuple[
     return (speed if isinstance(speed, str) else gait), pace
 
 
-def _forward_speeds(library: Library) -> list[float]:
+def forward_speeds(library: Library) -> list[float]:
     """Return the speeds of the gaits that go straight ahead, one for each that does [m/s]."""
     found: dict[str, float] = {}
     own = gaits(library)

@@ -20,7 +20,7 @@ from gaitway.library.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import Preparation
 from gaitway.space.fields import WorldFields
-from gaitway.space.movement_costs import hurries, own_pace, planning_table, sidesteps
+from gaitway.space.movement_costs import forward_speeds, hurries, own_pace, planning_table, sidesteps
 from gaitway.space.prepared_actions import PreparedActions
 from gaitway.space.slopes import fit_for, steepest_for
 from gaitway.world.regions import Reach
@@ -126,6 +126,7 @@ class PlanningContext:
     libraries: dict[LibraryRef, Library] = field(default_factory=dict)
     """Libraries as they were loaded."""
     _fitting: dict[_Variant, Library] = field(default_factory=dict)
+    _speeds: dict[_Variant, list[float]] = field(default_factory=dict)
     _bodies: dict[tuple[_Variant, bool], tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
     _prepared: dict[_Wishes, PreparedLibrary] = field(default_factory=dict)
 
@@ -138,7 +139,10 @@ class PlanningContext:
         """
         wishes = character.plan.preparation()
         variant = (character.library, wishes.blends)
-        speed, pace = own_pace(self._library(variant), character.speed, share)
+        library = self._library(variant)
+        if variant not in self._speeds:
+            self._speeds[variant] = forward_speeds(library)
+        speed, pace = own_pace(library, character.speed, share, self._speeds[variant])
         arms = not character.plan.correct  # arms that are corrected afterwards need no room now
         usual = self._usual(variant, speed, wishes, arms)
         if pace == 1.0:
