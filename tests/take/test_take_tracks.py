@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from gaitway.cast.catalog import load_cast
-from gaitway.core import rotations
+from gaitway.core import planar, rotations
 from gaitway.core.errors import TakeError
 from gaitway.motion import concatenate, move, place, resample
+from gaitway.motion.blending import height_step
 from gaitway.take import ClipEnds, assemble, lay_track, take_of
 
 WALK = ("stand", "start_walk", "walk_forward", "walk_left_30", "walk_forward", "stop_walk", "stand")
@@ -51,6 +52,24 @@ def test_stairs_carry_the_next_clip_up(person):
     assert heights[0] == 0.5
     assert heights[-1] > 0.8
     assert take.clip(0).contact_positions()[-1, :, 2].min() > 0.8
+
+
+def test_joins_of_many_clips_are_those_of_each_pair(person):
+    """As found one pair after another, from whole clips."""
+    clips = chain(person, ["stand", *STAIRS[1:-1], "stand", *WALK])
+    fades = [0, 4, 0, 5, 0, 0, 3, 0, 0, 0, 0, 0]
+    ends, expected = ClipEnds(), []
+    for before, after, fade in zip(clips[:-1], clips[1:], fades, strict=True):
+        here = before.planar_path()[len(before) - fade + fade // 2 if fade else -1]
+        move = planar.compose(here, planar.inverse(after.planar_path()[fade // 2]))
+        resting = before.contacts[-1] & after.contacts[0]
+        gaps = before.contact_positions()[-1, resting, 2] - after.contact_positions()[0, resting, 2]
+        rise = gaps.mean() if len(gaps) and abs(gaps.mean()) > 0.04 else 0.0
+        assert height_step(before, after) == pytest.approx(rise, abs=1e-12)
+        expected.append([*move, 0.0 if fade else rise])
+    for _ in range(2):
+        np.testing.assert_allclose(ends.joined(clips, fades), expected, atol=1e-12)
+    assert np.any(np.array(expected)[:, 3] != 0.0)
 
 
 def test_speed_scales_time_alone(person):

@@ -16,6 +16,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import ClipError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames
+from gaitway.motion.kinematics import contact_positions
 
 _SAME_FLOOR = 0.04
 """Greatest height difference of resting points on one floor [m]; captures are no more exact."""
@@ -85,14 +86,31 @@ def height_step(before: Clip, after: Clip) -> float:
     The shared frame is the last one of `before` and the first one of `after`; 0 where no point rests in both, or where
     they rest on one floor.
     """
-    if before.contacts is None or after.contacts is None:
-        return 0.0
-    resting = before.contacts[-1] & after.contacts[0]
-    if not resting.any():
-        return 0.0
-    last, first = slice_frames(before, -1), slice_frames(after, 0, 1)
-    step = float((last.contact_positions()[0] - first.contact_positions()[0])[resting, 2].mean())
-    return step if abs(step) > _SAME_FLOOR else 0.0
+    return float(height_steps([before], [after])[0])
+
+
+def height_steps(before: Sequence[Clip], after: Sequence[Clip]) -> FloatArray:
+    """Return the `height_step` of each of many pairs of clips of one skeleton [m]; (N,).
+
+    Args:
+        before: the clip before, of each pair.
+        after: the clip that follows it, of each pair.
+    """
+    out = np.zeros(len(before))
+    told = [k for k in range(len(out)) if before[k].contacts is not None and after[k].contacts is not None]
+    resting = {k: before[k].contacts[-1] & after[k].contacts[0] for k in told}  # type: ignore[index]
+    pairs = [k for k in told if resting[k].any()]
+    if not pairs:
+        return out
+    ends = [(before[k], -1) for k in pairs] + [(after[k], 0) for k in pairs]
+    roots = np.array([clip.root_positions[frame] for clip, frame in ends])
+    turns = np.array([clip.rotations[frame] for clip, frame in ends])
+    last, first = np.split(contact_positions(before[0].skeleton, roots, turns)[..., 2], 2)
+    gaps = last - first
+    for k, gap in zip(pairs, gaps, strict=True):
+        step = float(gap[resting[k]].mean())
+        out[k] = step if abs(step) > _SAME_FLOOR else 0.0
+    return out
 
 
 def _leveled(before: Clip, after: Clip) -> Clip:

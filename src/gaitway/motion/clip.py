@@ -11,7 +11,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray, owned, read_only
 from gaitway.core.errors import ClipError
 from gaitway.motion import _kernels
-from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.kinematics import contact_positions, forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 
 _LENGTH_TOLERANCE = 1e-3
@@ -89,10 +89,7 @@ class Clip:
 
     def contact_positions(self) -> FloatArray:
         """Return the world positions of the skeleton's contact points [m]; (F, C, 3)."""
-        positions, world = self.joint_transforms()
-        joints = [p.joint for p in self.skeleton.contact_points]
-        offsets = np.array([p.offset for p in self.skeleton.contact_points]).reshape(-1, 3)
-        return positions[:, joints] + rotations.rotate(world[:, joints], offsets)
+        return contact_positions(self.skeleton, self.root_positions, self.rotations)
 
     def headings(self) -> FloatArray:
         """Return the heading of the root [rad], continuous from frame to frame; (F,), read-only."""
@@ -102,9 +99,16 @@ class Clip:
     def _headings(self) -> FloatArray:
         # planners ask the same clips of a library again and again
         ahead = rotations.rotate(self.rotations[:, 0], self.skeleton.forward)
-        out = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+        out = np.arctan2(ahead[:, 1], ahead[:, 0])
+        if (np.abs(np.diff(out)) >= np.pi).any():  # rarely; `unwrap` takes as long as all the rest
+            out = np.unwrap(out)
         out.setflags(write=False)
         return out
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether single precision holds root positions and rotations exactly; takes keep only such clips."""
+        return all(np.array_equal(a.astype(np.float32), a) for a in (self.root_positions, self.rotations))
 
     def planar_path(self) -> FloatArray:
         """Return the root's planar pose (x, y, heading) in every frame; (F, 3)."""

@@ -45,6 +45,20 @@ def forward_kinematics(
     return positions, world
 
 
+def contact_positions(skeleton: Skeleton, root_positions: FloatArray, local_rotations: FloatArray) -> FloatArray:
+    """Return the world positions of a skeleton's contact points in F poses [m]; (F, C, 3).
+
+    Args:
+        skeleton: skeleton of the joints.
+        root_positions: root positions [m]; (F, 3).
+        local_rotations: local rotations as unit quaternions wxyz; (F, J, 4).
+    """
+    positions, world = forward_kinematics(skeleton, root_positions, local_rotations)
+    joints = [p.joint for p in skeleton.contact_points]
+    offsets = np.array([p.offset for p in skeleton.contact_points]).reshape(-1, 3)
+    return positions[:, joints] + rotations.rotate(world[:, joints], offsets)
+
+
 def local_rotations(skeleton: Skeleton, world: FloatArray) -> FloatArray:
     """Return the local rotations (..., J, 4) that have these world rotations (..., J, 4)."""
     local = np.array(world, dtype=np.float64)

@@ -8,7 +8,7 @@ them. Where legs differ too, planted feet are then held in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,6 +40,8 @@ _TOE_S = 0.15
 """Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""
 _LEVEL = 0.002
 """Largest difference of root heights that count as equal [m]."""
+_AT_ONCE = 2000
+"""Number of joins that are looked at together; more would take much memory."""
 _SHARED, _UPPER, _WHOLE = range(3)
 """What differs at a join: nothing, trunk, arms and head alone, or pelvis and legs too."""
 
@@ -62,9 +64,7 @@ def mend_joins(take: Take, window: float = WINDOW, upper_window: float = UPPER_W
 
 def _torn(take: Take) -> IntArray:
     """Return what differs between the first pose of each segment and the last one before it (`_SHARED` ...); (S,)."""
-    known: dict[tuple[int, int], int] = {}
     out = np.zeros(len(take.segments), dtype=np.int64)
-    first = set(take.rows.tolist())
     table = take.segments
     left = table.offset[:-1] + table.speed[:-1] * np.diff(table.start)
     same = (table.clip[1:] == table.clip[:-1]) & (np.abs(table.offset[1:] - left) < _SAME_TIME)
@@ -72,26 +72,39 @@ def _torn(take: Take) -> IntArray:
     lengths = np.array([clip.duration for clip in take.clips])[table.clip[:-1]]
     amid = (left < lengths - _AMID) | (table.offset[1:] > _AMID)
     goes_on = np.append(False, same | amid)
-    for s in range(len(out)):
-        if s not in first and not goes_on[s]:
-            pair = (int(take.segments.clip[s - 1]), int(take.segments.clip[s]))
-            if pair not in known:
-                known[pair] = _differ(take.clips[pair[0]], take.clips[pair[1]])
-            out[s] = known[pair]
+    goes_on[take.rows[:-1]] = True  # nothing comes before the first segment of a character
+    joins = np.flatnonzero(~goes_on)
+    codes = table.clip[joins - 1] * np.int64(len(take.clips)) + table.clip[joins]
+    pairs, which = np.unique(codes, return_inverse=True)
+    before, after = ([take.clips[k] for k in column.tolist()] for column in np.divmod(pairs, len(take.clips)))
+    out[joins] = _differ(before, after)[which]
     return out
 
 
-def _differ(before: Clip, after: Clip) -> int:
-    """Return where the last pose of one clip differs from the first of another, apart from the heading."""
-    last, first = before.rotations[-1].copy(), after.rotations[0].copy()
-    for pose, heading in ((last, before.headings()[-1]), (first, after.headings()[0])):
-        pose[0] = rotations.multiply(rotations.from_yaw(-heading), pose[0])
-    rise = abs(float(before.root_positions[-1, 2] - after.root_positions[0, 2]))
-    on_one_floor = before.contacts is None or after.contacts is None
-    apart = rotations.angle_between(last, first) > _SAME
-    if apart[~upper_joints(before.skeleton)].any() or (on_one_floor and rise > _LEVEL):
-        return _WHOLE
-    return _UPPER if apart.any() else _SHARED
+def _differ(before: Sequence[Clip], after: Sequence[Clip]) -> IntArray:
+    """Return where the last poses of clips differ from the first ones of others, apart from the heading; (N,)."""
+    out = np.zeros(len(before), dtype=np.int64)
+    for skeleton in dict.fromkeys(clip.skeleton for clip in before):
+        own = np.array([k for k, clip in enumerate(before) if clip.skeleton is skeleton])
+        upper = upper_joints(skeleton)
+        for rows in np.split(own, range(_AT_ONCE, len(own), _AT_ONCE)):
+            pairs = [(before[k], after[k]) for k in rows]
+            last = _ahead(skeleton, np.array([one.rotations[-1] for one, _ in pairs]))
+            first = _ahead(skeleton, np.array([other.rotations[0] for _, other in pairs]))
+            rises = np.array([other.root_positions[0, 2] - one.root_positions[-1, 2] for one, other in pairs])
+            on_one_floor = np.array([one.contacts is None or other.contacts is None for one, other in pairs])
+            apart = rotations.angle_between(last, first) > _SAME
+            lower = apart[:, ~upper].any(axis=1) | (on_one_floor & (np.abs(rises) > _LEVEL))
+            out[rows] = np.where(lower, _WHOLE, np.where(apart.any(axis=1), _UPPER, _SHARED))
+    return out
+
+
+def _ahead(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
+    """Return poses (N, J, 4) turned so that they face +X; (N, J, 4)."""
+    ahead = rotations.rotate(poses[:, 0], skeleton.forward)
+    turned = np.array(poses)
+    turned[:, 0] = rotations.multiply(rotations.from_yaw(-np.arctan2(ahead[:, 1], ahead[:, 0])), poses[:, 0])
+    return turned
 
 
 def _layer(take: Take, character: int, torn: IntArray, window: float, upper_window: float) -> Layer | None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from gaitway._version import __version__
 from gaitway.core import planar
-from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
 from gaitway.library.actions import SAME_HEADING, SAME_PLACE, stays
 from gaitway.library.behavior import Library
@@ -23,7 +22,7 @@ from gaitway.performing.terrain.ground import follow_ground
 from gaitway.performing.terrain.underfoot import GroundSpan
 from gaitway.space.plan import Plan, Pose
 from gaitway.take.model import Take
-from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track
+from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track, planar_poses
 from gaitway.world.world import World
 
 AGREEMENT = 1e-6
@@ -180,7 +179,7 @@ def _track(world: World, performer: Performer, end: float, known: _KnownClips) -
         for step in steps:
             runs.append(Repeat(_clip(performer, leg, step.clip), step.behavior, step.time, 0.0, step.speed))
             poses.append(step.pose)
-        _check_steps(performer, leg, known.ends)
+        _check_steps(performer, leg)
         if steps:
             state = graph[steps[-1].behavior].end if steps[-1].behavior in graph else state
         here, sway, stands = leg.plan.end_pose, leg.sway, max(stands, leg.plan.end_time)
@@ -206,7 +205,7 @@ def _laid(
     chained = lay_track(
         performer.name, clips, poses[0], behaviors=names, goal=goal, radius=performer.radius, height=height, ends=ends
     )
-    first: FloatArray = np.array([ends.path(clip)[0] for clip in clips])
+    first = planar_poses((clip, 0) for clip in clips)
     return Track(
         name=chained.name,
         clips=chained.clips,
@@ -223,19 +222,19 @@ def _laid(
     )
 
 
-def _check_steps(performer: Performer, leg: Leg, ends: ClipEnds) -> None:
+def _check_steps(performer: Performer, leg: Leg) -> None:
     """Check that each step of a plan begins where and when the one before it ends."""
     plan = leg.plan
     if not plan.steps:
         return
     poses, times = np.array([step.pose for step in plan.steps]), np.array([step.time for step in plan.steps])
     clips = [_clip(performer, leg, step.clip) for step in plan.steps]
-    first, last = (np.array([ends.path(clip)[frame] for clip in clips]) for frame in (0, -1))
+    first, last = (planar_poses((clip, frame) for clip in clips) for frame in (0, -1))
     reached = planar.compose(poses, planar.relative(first, last))
     following = np.vstack([poses[1:], plan.end_pose])
     gap = following - reached
     gap[:, 2] = planar.wrap_angle(gap[:, 2])
-    waits = np.array([stays(clip) for clip in clips])
+    waits = [k for k in np.flatnonzero((np.abs(gap) > AGREEMENT).any(axis=1)).tolist() if stays(clips[k])]
     gap[waits] -= np.clip(gap[waits], [-SAME_PLACE, -SAME_PLACE, -SAME_HEADING], [SAME_PLACE, SAME_PLACE, SAME_HEADING])
     lasts = np.array([clip.duration / step.speed for clip, step in zip(clips, plan.steps, strict=True)])
     late = np.append(times[1:], plan.end_time) - times - lasts

@@ -296,11 +296,11 @@ def index_of(names: Sequence[str], name: str) -> int:
 
 def single_precision(clip: Clip) -> Clip:
     """Return the clip rounded to single precision; the same object if it is so already."""
-    roots, local = clip.root_positions.astype(np.float32), clip.rotations.astype(np.float32)
-    if not (np.abs(roots) <= MAX_ROOT).all():
+    if not (np.abs(clip.root_positions) <= MAX_ROOT).all():
         raise TakeError(f"clip '{clip.name}' has root positions beyond {MAX_ROOT:,.0f} m; coordinates end there")
-    if np.array_equal(roots, clip.root_positions) and np.array_equal(local, clip.rotations):
+    if clip.is_single:
         return clip
+    roots, local = clip.root_positions.astype(np.float32), clip.rotations.astype(np.float32)
     return replace(clip, root_positions=roots.astype(np.float64), rotations=local.astype(np.float64))
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core import planar
+from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray, owned
 from gaitway.core.errors import TakeError
-from gaitway.motion.blending import height_step
+from gaitway.motion.blending import height_steps
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.take.data import Layer, Segments
@@ -67,30 +67,36 @@ class Track:
 class ClipEnds:
     """Cache of what joining needs to know of clips; share one between calls that use the same clips."""
 
-    paths: dict[Clip, FloatArray] = field(default_factory=dict)
-    joins: dict[tuple[Clip, Clip, int], tuple[float, float, float, float]] = field(default_factory=dict)
+    joins: dict[tuple[Clip, Clip, int], tuple[float, ...]] = field(default_factory=dict)
 
-    def path(self, clip: Clip) -> FloatArray:
-        """Return `clip.planar_path()`."""
-        if clip not in self.paths:
-            self.paths[clip] = clip.planar_path()
-        return self.paths[clip]
+    def joined(self, clips: Sequence[Clip], fades: Sequence[int]) -> FloatArray:
+        """Return how each clip but the first is moved (x, y, heading) and raised to follow the one before; (S - 1, 4).
 
-    def join(self, before: Clip, after: Clip, fade: int) -> tuple[float, float, float, float]:
-        """Return how `after` is moved (x, y, heading) and raised, relative to `before`, to follow it.
+        Moves are relative to the clip before. Joins that are not known yet are found all at once.
 
         Args:
-            before: the clip before.
-            after: the clip that follows.
-            fade: frames that they share; 0 where they share the last and first frame.
+            clips: clips of one skeleton, one after another.
+            fades: frames that each shares with the next; 0 where they share the last and first frame.
         """
-        key = (before, after, fade)
-        if key not in self.joins:
-            middle = fade // 2
-            here = self.path(before)[len(before) - fade + middle if fade else -1]
-            move = planar.compose(here, planar.inverse(self.path(after)[middle]))
-            self.joins[key] = (*move.tolist(), 0.0 if fade else height_step(before, after))
-        return self.joins[key]
+        keys = list(zip(clips[:-1], clips[1:], fades, strict=True))
+        if new := list(dict.fromkeys(key for key in keys if key not in self.joins)):
+            here = planar_poses((before, len(before) - f + f // 2 if f else -1) for before, _, f in new)
+            there = planar_poses((after, f // 2) for _, after, f in new)
+            moves = planar.compose(here, planar.inverse(there))
+            rises, cuts = np.zeros(len(new)), [k for k, key in enumerate(new) if not key[2]]
+            rises[cuts] = height_steps([new[k][0] for k in cuts], [new[k][1] for k in cuts])
+            self.joins.update(zip(new, map(tuple, np.column_stack([moves, rises]).tolist()), strict=True))
+        return np.array([self.joins[key] for key in keys]).reshape(-1, 4)
+
+
+def planar_poses(frames: Iterable[tuple[Clip, int]]) -> FloatArray:
+    """Return the root's planar pose (x, y, heading) in single frames of clips, the heading within a turn; (N, 3)."""
+    chosen = list(frames)
+    turns = np.array([clip.rotations[frame, 0] for clip, frame in chosen]).reshape(-1, 4)
+    forward = np.array([clip.skeleton.forward for clip, _ in chosen]).reshape(-1, 3)
+    ahead = rotations.rotate(turns, forward)
+    places = np.array([clip.root_positions[frame, :2] for clip, frame in chosen]).reshape(-1, 2)
+    return np.column_stack([places, np.arctan2(ahead[:, 1], ahead[:, 0])])
 
 
 def lay_track(
@@ -137,10 +143,9 @@ def lay_track(
     target = np.asarray(start_pose, dtype=np.float64)
     if target.shape != (3,) or not np.isfinite(target).all():
         raise TakeError(f"track '{name}': start_pose is three finite numbers x, y, heading; got {start_pose!r}")
-    first = planar.compose(target, planar.inverse(known.path(clips[0])[0]))
+    first = planar.compose(target, planar.inverse(planar_poses([(clips[0], 0)])[0]))
     fades = _fades(name, clips, blend) if blend > 0.0 else [0] * (len(clips) - 1)
-    joins = [known.join(before, after, fade) for (before, after), fade in zip(pairwise(clips), fades, strict=True)]
-    poses, heights = _chained(first, float(height), np.array(joins).reshape(-1, 4))
+    poses, heights = _chained(first, float(height), known.joined(clips, fades))
     faded, shared = np.array([0, *fades]), np.array([0, *(fade or 1 for fade in fades)])
     steps = 1.0 / (speed * np.array([clip.fps for clip in clips]))  # seconds from frame to frame
     lengths = np.array([len(clip) for clip in clips])
