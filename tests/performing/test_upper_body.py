@@ -212,8 +212,7 @@ def test_ways_to_stand_are_many_and_within_what_joints_do(person: Library) -> No
     assert body is not None
     weights = np.linspace(0.0, 1.0, 9)
     roles = person.skeleton.roles
-    for way in WAYS:
-        own = taken(body, way, clip.rotations[30])
+    for way, own in zip(WAYS, taken(body, WAYS, clip.rotations[30]), strict=True):
         turns = np.repeat(clip.rotations[30:31], len(weights), axis=0)
         joints = body.joints[own.rows]
         turns[:, joints] = rotations.multiply(turns[:, joints], own.turns(weights))

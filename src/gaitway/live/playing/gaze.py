@@ -141,7 +141,7 @@ def _fill(arrays: GazeArrays, number: int, library: LiveLibrary) -> None:
             arrays.joints[number, k] = body.joints[row]
             arrays.up[number, k], arrays.left[number, k] = body.axes[row, 2], body.axes[row, 1]
     pose = np.array(clip.rotations[len(clip) // 2])
-    own = [taken(body, way, pose) for way in WAYS]
+    own = taken(body, WAYS, pose)
     widest = own[0].reach + _WIDER
     fitting = [way for way in own if way.reach <= widest][:_MOST_WAYS]
     both = next((way for way in own if len(way.rows) == PARTS - FIRST_ARM), None)

@@ -7,14 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.performing.upper_body import _crowd_kernels
 from gaitway.take.model import Take
 
 _RATE = 5.0
 """Moments a second [Hz]."""
 _FAR, _NEAR = 6.0, 1.0
 """Distances between which somebody who comes is looked at [m]."""
-_AHEAD = np.cos(np.radians(70.0))
+_AHEAD = float(np.cos(np.radians(70.0)))
+"""Cosine of the greatest angle between the way of somebody and the place of who comes."""
 _CLOSING = 0.4
 """Least speed at which somebody comes nearer [m/s]."""
 
@@ -43,39 +45,24 @@ class Onlookers:
 
     def comers(self, character: int) -> IntArray:
         """Return who comes towards a character at each moment, the nearest; -1 for nobody; (T,)."""
-        out = np.full(len(self.times), -1)
-        there, others = self._company(character)
-        own, all_of_them = self.places[character, there, :2], self.places[others, there, :2]
-        apart = all_of_them - own
-        away = np.hypot(apart[..., 0], apart[..., 1])
-        step = np.gradient(own, axis=0) * _RATE if len(own) > 1 else np.zeros_like(own)
-        speed = np.hypot(step[:, 0], step[:, 1])
-        closing = -np.gradient(away, axis=1) * _RATE if len(own) > 1 else np.zeros_like(away)
-        ahead = (apart * step).sum(axis=-1) > _AHEAD * away * speed
-        seen = ahead & (speed > _CLOSING) & (closing > _CLOSING + 0.5 * speed) & (away < _FAR) & (away > _NEAR)
-        found = np.where(seen, away, np.inf)
-        if len(others):
-            nearest = np.argmin(found, axis=0)
-            least = found[nearest, np.arange(found.shape[1])]
-            out[there] = np.where(np.isfinite(least), others[nearest], -1)
-        return out
-
-    def _company(self, character: int) -> tuple[slice, IntArray]:
-        """Return the moments at which a character is there, one more on either side, and who is there at any of them.
-
-        Without it nothing is seen, and who comes and goes at other times is never met.
-        """
-        present = np.flatnonzero(self._present[character])
-        if not len(present):
-            return slice(0, 0), np.empty(0, dtype=np.int64)
-        there = slice(max(int(present[0]) - 1, 0), int(present[-1]) + 2)
-        others = np.flatnonzero(self._present[:, there].any(axis=1))
-        return there, others[others != character]
+        return self._meetings[1][character]
 
     @cached_property
-    def _present(self) -> BoolArray:
-        """Whether each character is there at each moment; (C, T)."""
-        return ~np.isnan(self.places[:, :, 0])
+    def _meetings(self) -> tuple[IntArray, IntArray]:
+        """Who is nearest to each character at each moment, and who comes towards it; -1 for nobody; (C, T) each."""
+        nearest, comers = (np.full(self.places.shape[:2], -1, dtype=np.int64) for _ in range(2))
+        places = read_only(self.places[..., :2].transpose(1, 0, 2))
+        _crowd_kernels.meetings(places, _RATE, _AHEAD, _CLOSING, _NEAR, _FAR, nearest, comers)
+        return nearest, comers
+
+    def _away(self, character: int) -> FloatArray:
+        """Return how far the next other root is from a character at each moment [m]; infinity if it is alone; (T,)."""
+        nearest = self._meetings[0][character]
+        met = np.flatnonzero(nearest >= 0)
+        apart = self.places[nearest[met], met, :2] - self.places[character, met, :2]
+        out = np.full(len(nearest), np.inf)
+        out[met] = np.hypot(apart[:, 0], apart[:, 1])
+        return out
 
     def near(self, character: int, begin: float, end: float, within: float) -> tuple[IntArray, BoolArray]:
         """Return who is near a character in the middle of a span of time, and whether they belong to its group.
@@ -94,17 +81,8 @@ class Onlookers:
 
     def apart(self, character: int, times: FloatArray) -> FloatArray:
         """Return how far the next other root is from a character at some times [m]; infinity if it is alone; (N,)."""
-        nearest = np.full(len(self.times), np.inf)
-        there, others = self._company(character)
-        away = self.places[others, there, :2] - self.places[character, there, :2]
-        far = np.hypot(away[..., 0], away[..., 1])
-        nearest[there] = np.where(np.isnan(far), np.inf, far).min(axis=0, initial=np.inf)
-        return np.asarray(np.interp(times, self.times, np.minimum(nearest, 100.0)))
+        return np.asarray(np.interp(times, self.times, np.minimum(self._away(character), 100.0)))
 
     def room(self, character: int, begin: float, end: float) -> float:
         """Return the least distance of any other root from a character in a span of time [m]; infinity if alone."""
-        a, b = self.index(begin), self.index(end) + 1
-        others = np.flatnonzero(self._present[:, a:b].any(axis=1))
-        apart = self.places[others[others != character], a:b, :2] - self.places[character, a:b, :2]
-        away = np.where(np.isnan(apart[..., 0]), np.inf, np.hypot(apart[..., 0], apart[..., 1]))
-        return float(away.min(initial=np.inf))
+        return float(self._away(character)[self.index(begin) : self.index(end) + 1].min(initial=np.inf))

@@ -28,6 +28,8 @@ _FREQUENCIES = np.array([0.13, 0.31, 0.74, 1.3])
 """Frequencies of sway, before each person's own rate [Hz]."""
 _SIZES = np.radians([2.2, 1.25, 0.62, 0.32])
 """Greatest angles of sway at these frequencies [rad]."""
+_RUN = 64
+"""Moments in a run whose sines are made of those of its first moment."""
 _ROLES = {
     "spine": 0.35,
     "chest": 0.4,
@@ -113,7 +115,7 @@ def drawn_ways(
     (begin, end), place = spot.span, spot.place
     frames = np.arange(round((end - begin) * spot.fps)) / spot.fps
     out: list[Held] = []
-    known: dict[str, TakenWay] = {}  # where there is little room, the same ways are drawn again and again
+    known: dict[str, TakenWay] = {}
     at = float(rng.uniform(-1.5, 2.0) if spot.first else rng.uniform(0.2, 2.5))
     while at < end - begin - 3.0:
         hold = float(rng.uniform(5.0, 14.0))
@@ -126,7 +128,8 @@ def drawn_ways(
             places.add(place, begin + at, begin + until, way.name)
         else:
             alone = min(spot.room, seen.room(spot.character, begin + max(at, 0.0), begin + until) - _OTHERS)
-            own = known[way.name] = known[way.name] if way.name in known else taken(body, way, pose)
+            known = known or {own.way.name: own for own in taken(body, WAYS, pose)}
+            own = known[way.name]
             if own.reach < alone:
                 places.add(place, begin + at, begin + until, way.name)
                 weight = ease(np.clip((frames - at) / ramp, 0.0, 1.0))
@@ -169,11 +172,31 @@ def sway(body: UpperBody, times: FloatArray, rng: np.random.Generator) -> FloatA
     phases = rng.uniform(0.0, 2.0 * np.pi, (len(_FREQUENCIES), len(scale), 3))
     pace = rng.uniform(0.8, 1.2, phases.shape)
     angles = 2.0 * np.pi * rate * _FREQUENCIES[:, None, None] * pace
-    out = np.zeros((len(times), len(scale), 3))
-    for k, part in enumerate(_SIZES):
-        out += part * np.sin(times[:, None, None] * angles[k] + phases[k])
+    out = _waves(times, angles, phases, _SIZES)
     out *= size * scale[:, None]
     for row in (k for k, role in enumerate(body.roles) if role.endswith("elbow")):
         # an elbow bends about its hinge and twists, but does not bend sideways
         out[:, row] -= np.outer(out[:, row] @ body.axes[row, 0], body.axes[row, 0])
     return out
+
+
+def _waves(times: FloatArray, angles: FloatArray, phases: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return sums of N sine waves at evenly spaced times [s] (F,); (F, ...).
+
+    The sine of a sum is made of sines and cosines of its parts: those of the first moment of each run of moments, and
+    those of the time since then. So few are needed, and not one for each moment and wave.
+
+    Args:
+        times: the moments; (F,).
+        angles: angle by which each wave goes on in a second [rad/s]; (N, ...).
+        phases: its angle at time 0 [rad]; (N, ...).
+        sizes: its greatest value; (N,).
+    """
+    firsts = times[::_RUN, None] * angles.reshape(1, -1) + phases.reshape(1, -1)
+    since = (times[:_RUN, None] - times[:1, None]) * angles.reshape(1, -1)
+    shape = (-1, len(sizes), phases[0].size)
+    scale = sizes[:, None]
+    before = np.concatenate([part.reshape(shape) * scale for part in (np.sin(firsts), np.cos(firsts))], axis=1)
+    after = np.concatenate([part.reshape(shape) for part in (np.cos(since), np.sin(since))], axis=1)
+    sums = before.transpose(2, 0, 1) @ after.transpose(2, 1, 0)  # of each wave: runs by moments
+    return sums.reshape(len(sums), -1).T[: len(times)].reshape(-1, *phases.shape[1:])

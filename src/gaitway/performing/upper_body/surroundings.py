@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import shapely
@@ -11,6 +12,11 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.world.footprint import core_geometry
 from gaitway.world.obstacle import Mover, MoverPhase, Obstacle
 from gaitway.world.world import World
+
+_RUN = 32
+"""Points of a path that are compared with obstacles together first."""
+_SLACK = 1e-9
+"""Distance that rounding may hide [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +51,39 @@ class Surroundings:
         border = float(np.minimum(places - (x0, y0), (x1, y1) - places).min())
         if not self.outlines:
             return border
-        away = np.asarray(shapely.distance(shapely.MultiPoint(places), np.array(self.outlines))) - self.radii
+        # an obstacle is no nearer to any place than to their middle, less the farthest place from there
+        middle = places.mean(axis=0)
+        spread = float(np.hypot(*(places - middle).T).max())
+        outlines = np.array(self.outlines)
+        about = shapely.distance(shapely.Point(middle), outlines) - self.radii
+        near = about - spread <= about.min() + spread + _SLACK
+        away = np.asarray(shapely.distance(shapely.MultiPoint(places), outlines[near])) - self.radii[near]
         return min(border, float(away.min()))
 
     def clear(self, points: FloatArray, within: float) -> FloatArray:
         """Return how far points (N, 2) are from the next obstacle but special ones, at most `within` [m]; (N,)."""
         out = np.full(len(points), within)
-        walls = [k for k, obstacle in enumerate(self.obstacles) if not obstacle.special]
-        if not walls:
+        tree, radii = self._walls
+        if not len(radii):
             return out
-        tree = shapely.STRtree([self.outlines[k] for k in walls])
-        spots, radii = shapely.points(points), self.radii[walls]
-        rows, found = tree.query(spots, predicate="dwithin", distance=within + float(radii.max()))
+        reach = within + float(radii.max())
+        starts = np.arange(0, len(points), _RUN)
+        low, high = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
+        boxes = shapely.box(*(low - reach - _SLACK).T, *(high + reach + _SLACK).T)
+        met = np.zeros(len(starts), dtype=bool)
+        met[tree.query(boxes)[0]] = True
+        near = np.flatnonzero(np.repeat(met, _RUN)[: len(points)])
+        spots = shapely.points(points[near])
+        rows, found = tree.query(spots, predicate="dwithin", distance=reach)
         away = np.asarray(shapely.distance(spots[rows], tree.geometries[found])) - radii[found]
-        np.minimum.at(out, rows, np.maximum(away, 0.0))
+        np.minimum.at(out, near[rows], np.maximum(away, 0.0))
         return out
+
+    @cached_property
+    def _walls(self) -> tuple[shapely.STRtree, FloatArray]:
+        """Outlines of all obstacles but special ones, and the radii of their rounded edges [m]; (W,)."""
+        walls = [k for k, obstacle in enumerate(self.obstacles) if not obstacle.special]
+        return shapely.STRtree([self.outlines[k] for k in walls]), self.radii[walls]
 
     def from_movers(self, points: FloatArray, times: FloatArray) -> FloatArray:
         """Return how far points (N, 2) are from the next mover at some times [s] (N,); infinity without any; (N,)."""
@@ -78,7 +102,10 @@ class Surroundings:
             x0, y0, x1, y1 = outline.bounds
             if x0 - radius > high[0] or y0 - radius > high[1] or x1 + radius < low[0] or y1 + radius < low[1]:
                 continue
-            near: BoolArray = np.asarray(shapely.distance(shapely.points(points), outline)) < within + radius
+            reach = within + radius
+            inside = (points >= (x0 - reach, y0 - reach)) & (points <= (x1 + reach, y1 + reach))
+            near: BoolArray = inside.all(axis=1)
+            near[near] = np.asarray(shapely.distance(shapely.points(points[near]), outline)) < reach
             if near.any():
                 found.append((obstacle, near))
         return found

@@ -7,6 +7,7 @@ take them. Elbows point where they do when arms hang, unless told otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,7 @@ _HAND = 0.75
 _THICK = 0.10
 """What a reach includes besides: thickness of arms, and sway of the trunk [m]."""
 
+_SIDE_NAMES = ("left", "right")
 _MOST_BENT = np.radians(122.0)
 """Greatest angle of an elbow [rad]."""
 
@@ -122,95 +124,101 @@ class TakenWay:
         )
 
 
-def taken(body: UpperBody, way: StandingWay, pose: FloatArray) -> TakenWay:
-    """Return how a body takes a way to stand, beginning in a pose of standing.
+def taken(body: UpperBody, ways: Sequence[StandingWay], pose: FloatArray) -> list[TakenWay]:
+    """Return how a body takes ways to stand, beginning in a pose of standing; one for each way, found all at once.
 
     Args:
         body: the upper body; without arms nothing turns.
-        way: the way.
+        ways: the ways.
         pose: local rotations of the pose, which may face anywhere; (J, 4).
     """
+    if "left_shoulder" not in body.roles:
+        return [TakenWay(way, np.empty(0, np.int64), np.empty((0, 3)), np.empty((0, 3)), 0.0) for way in ways]
     skeleton, local = body.skeleton, np.array(pose)
-    rows, hanging, placed = list[int](), list[FloatArray](), list[FloatArray]()
     ahead = rotations.rotate(local[0], skeleton.forward)
     local[0] = rotations.multiply(rotations.from_yaw(-np.arctan2(ahead[1], ahead[0])), local[0])
-    positions, world = (np.array(a[0]) for a in forward_kinematics(skeleton, np.zeros((1, 3)), local[None]))
-    if "left_shoulder" not in body.roles:
-        return TakenWay(way, np.empty(0, np.int64), np.empty((0, 3)), np.empty((0, 3)), 0.0)
+    positions, world = (a[0] for a in forward_kinematics(skeleton, np.zeros((1, 3)), local[None]))
     roles = skeleton.roles
-    shoulders = np.array([positions[roles["left_shoulder"]], positions[roles["right_shoulder"]]])
+    shoulders = positions[[roles[f"{side}_shoulder"] for side in _SIDE_NAMES]]
     hips = 0.5 * (positions[roles["left_hip"]] + positions[roles["right_hip"]])
     trunk = float(shoulders[:, 2].mean() - hips[2])
     half = 0.5 * float(np.hypot(*(shoulders[0] - shoulders[1])[:2]))
     middle = 0.5 * (hips[:2] + shoulders[:, :2].mean(axis=0))
-    for side, sign, place, elbow in (
-        ("left", 1.0, way.left, way.left_elbow), ("right", -1.0, way.right, way.right_elbow),
-    ):  # fmt: skip
-        upper, lower, hand = (roles[f"{side}_{part}"] for part in ("shoulder", "elbow", "wrist"))
-        points = positions[[upper, lower, hand]]
-        if place is not None:
-            aside = middle[1] + sign * place[1] * half
-            target = np.array([middle[0] + place[0] * trunk, aside, hips[2] + place[2] * trunk])
-            points = _bent(points, target, np.array([elbow[0], sign * elbow[1], elbow[2]]))
-            both = [body.column(f"{side}_shoulder"), body.column(f"{side}_elbow")]
-            first, second = _hinged(points, sign, body.axes[both])
-            for row, joint, above, new in (
-                (both[0], upper, world[skeleton.parents[upper]], first), (both[1], lower, first, second),
-            ):  # fmt: skip
-                rest = rotations.conjugate(body.rest[row])
-                wanted = rotations.multiply(rotations.conjugate(above), new)
-                rows.append(row)
-                hanging.append(rotations.to_rotation_vector(rotations.multiply(rest, local[joint])))
-                placed.append(rotations.to_rotation_vector(rotations.multiply(rest, wanted)))
-    own = TakenWay(way, np.array(rows, np.int64), np.reshape(hanging, (-1, 3)), np.reshape(placed, (-1, 3)), 0.0)
-    return replace(own, reach=_reach(body, own, local))
+    # an arm that leaves its place: the way that it belongs to, its side, where its wrist goes, and where its elbow
+    arms = [
+        (k, side, place, elbow) for k, way in enumerate(ways)
+        for side, place, elbow in ((0, way.left, way.left_elbow), (1, way.right, way.right_elbow)) if place is not None
+    ]  # fmt: skip
+    owners, sides = (np.array([arm[k] for arm in arms], dtype=np.int64) for k in (0, 1))
+    signs = 1.0 - 2.0 * sides
+    ahead, aside, up = np.array([arm[2] for arm in arms]).reshape(-1, 3).T
+    targets = np.stack([middle[0] + ahead * trunk, middle[1] + signs * aside * half, hips[2] + up * trunk], axis=-1)
+    poles = np.array([arm[3] for arm in arms]).reshape(-1, 3)
+    poles[:, 1] *= signs
+    chains = np.array([[roles[f"{side}_{part}"] for part in ("shoulder", "elbow", "wrist")] for side in _SIDE_NAMES])
+    both = np.array([[body.column(f"{side}_{part}") for part in ("shoulder", "elbow")] for side in _SIDE_NAMES])
+    rows, joints = both[sides], chains[sides, :2]
+    first, second = _hinged(_bent(positions[chains[sides]], targets, poles), signs, body.axes[rows])
+    above = np.stack([world[skeleton.parents[joints[:, 0]]], first], axis=1)
+    wanted = rotations.multiply(rotations.conjugate(above), np.stack([first, second], axis=1))
+    rest = rotations.conjugate(body.rest[rows])
+    hanging = rotations.to_rotation_vector(rotations.multiply(rest, local[joints]))
+    placed = rotations.to_rotation_vector(rotations.multiply(rest, wanted))
+    out = []
+    for k, way in enumerate(ways):
+        own = owners == k
+        vectors = hanging[own].reshape(-1, 3), placed[own].reshape(-1, 3)
+        out.append(TakenWay(way, rows[own].reshape(-1), *vectors, 0.0))
+    reaches = _reaches(body, out, local)
+    return [replace(own, reach=reach) for own, reach in zip(out, reaches, strict=True)]
 
 
-def _reach(body: UpperBody, own: TakenWay, local: FloatArray) -> float:
-    """Return how far arms and hands reach from the root on their way from hanging to their places [m]."""
+def _reaches(body: UpperBody, ways: Sequence[TakenWay], local: FloatArray) -> list[float]:
+    """Return how far arms and hands reach from the root on their way from hanging to their places [m], of each way."""
     skeleton, weights = body.skeleton, np.linspace(0.0, 1.0, 7)
-    poses = np.repeat(local[None], len(weights), axis=0)
-    joints = body.joints[own.rows]
-    poses[:, joints] = rotations.multiply(poses[:, joints], own.turns(weights))
-    positions, _ = forward_kinematics(skeleton, np.zeros((len(weights), 3)), poses)
+    poses = np.tile(local, (len(ways), len(weights), 1, 1))
+    for k, own in enumerate(ways):
+        joints = body.joints[own.rows]
+        poses[k][:, joints] = rotations.multiply(poses[k][:, joints], own.turns(weights))
+    positions, _ = forward_kinematics(skeleton, np.zeros((*poses.shape[:2], 3)), poses)
     points = []
-    for side in ("left", "right"):
-        elbow, wrist = (positions[:, skeleton.roles[f"{side}_{part}"]] for part in ("elbow", "wrist"))
+    for side in _SIDE_NAMES:
+        elbow, wrist = (positions[..., skeleton.roles[f"{side}_{part}"], :2] for part in ("elbow", "wrist"))
         points += [elbow, wrist, wrist + _HAND * (wrist - elbow)]
-    return float(np.hypot(*np.concatenate(points)[:, :2].T).max()) + _THICK
+    away = np.stack(points, axis=-2)
+    return (np.hypot(away[..., 0], away[..., 1]).max(axis=(1, 2)) + _THICK).tolist()
 
 
-def _bent(points: FloatArray, target: FloatArray, pole: FloatArray) -> FloatArray:
-    """Return shoulder, elbow and wrist of an arm with its wrist at a target and its elbow toward a pole; (3, 3)."""
-    shoulder = points[0]
-    upper, lower = (float(np.linalg.norm(points[k + 1] - points[k])) for k in range(2))
-    away = target - shoulder
+def _bent(points: FloatArray, targets: FloatArray, poles: FloatArray) -> FloatArray:
+    """Return shoulders, elbows and wrists of arms (A, 3, 3) with wrists at targets and elbows toward poles (A, 3)."""
+    shoulders = points[:, 0]
+    upper, lower = np.linalg.norm(np.diff(points, axis=1), axis=-1)[..., None].transpose(1, 0, 2)
+    away = targets - shoulders
+    distance = np.linalg.norm(away, axis=-1, keepdims=True)
     nearest = np.sqrt(upper**2 + lower**2 - 2.0 * upper * lower * np.cos(np.pi - _MOST_BENT))
-    far = float(np.clip(np.linalg.norm(away), nearest, 0.985 * (upper + lower)))
-    along = away / max(float(np.linalg.norm(away)), 1e-9)
-    aside = pole - along * float(pole @ along)
-    aside /= max(float(np.linalg.norm(aside)), 1e-9)
+    far = np.clip(distance, nearest, 0.985 * (upper + lower))
+    along = away / np.maximum(distance, 1e-9)
+    aside = poles - along * np.sum(poles * along, axis=-1, keepdims=True)
+    aside /= np.maximum(np.linalg.norm(aside, axis=-1, keepdims=True), 1e-9)
     cosine = (upper**2 + far**2 - lower**2) / (2.0 * upper * far)
-    elbow = shoulder + upper * (cosine * along + np.sqrt(max(1.0 - cosine**2, 0.0)) * aside)
-    return np.array([shoulder, elbow, shoulder + far * along])
+    elbows = shoulders + upper * (cosine * along + np.sqrt(np.maximum(1.0 - cosine**2, 0.0)) * aside)
+    return np.stack([shoulders, elbows, shoulders + far * along], axis=1)
 
 
-def _hinged(points: FloatArray, sign: float, axes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the world rotations of upper arm and forearm whose elbow bends about its hinge alone; (4,) each.
+def _hinged(points: FloatArray, signs: FloatArray, axes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the world rotations of upper arms and forearms whose elbows bend about their hinges alone; (A, 4) each.
 
     Args:
-        points: shoulder, elbow and wrist; (3, 3).
-        sign: 1 for the left arm, -1 for the right one.
-        axes: forward, left and up in the frames of both joints; (2, 3, 3).
+        points: shoulders, elbows and wrists; (A, 3, 3).
+        signs: 1 for a left arm, -1 for a right one; (A,).
+        axes: forward, left and up in the frames of both joints; (A, 2, 3, 3).
     """
-    bones = np.diff(points, axis=0)
-    bones /= np.linalg.norm(bones, axis=1, keepdims=True)
-    bend = bones[1] - bones[0] * float(bones[1] @ bones[0])
-    bend /= max(float(np.linalg.norm(bend)), 1e-9)
-    up = rotations.cross(bend, sign * bones[0])
-    out = []
-    for bone, own in zip(bones, axes, strict=True):
-        left = sign * bone
-        world = np.stack([rotations.cross(left, up), left, up], axis=-1)
-        out.append(rotations.from_matrix(world @ own))
-    return out[0], out[1]
+    bones = np.diff(points, axis=1)
+    bones /= np.linalg.norm(bones, axis=-1, keepdims=True)
+    bend = bones[:, 1] - bones[:, 0] * np.sum(bones[:, 1] * bones[:, 0], axis=-1, keepdims=True)
+    bend /= np.maximum(np.linalg.norm(bend, axis=-1, keepdims=True), 1e-9)
+    left = signs[:, None, None] * bones
+    up = np.broadcast_to(rotations.cross(bend, left[:, 0])[:, None], left.shape)
+    world = np.stack([rotations.cross(left, up), left, up], axis=-1)
+    both = rotations.from_matrix(world @ axes)
+    return both[:, 0], both[:, 1]
