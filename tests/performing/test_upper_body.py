@@ -8,20 +8,24 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import shapely
+from scipy.ndimage import gaussian_filter1d
 
 from gaitway.audit import audit_take, natural_report
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import violations
 from gaitway.motion.quality import joint_velocity_changes
 from gaitway.performing.synthesis import Performer, plans_to_take
-from gaitway.performing.upper_body import LAYER, WAYS, upper_body, with_upper_bodies
+from gaitway.performing.upper_body import LAYER, WAYS, _turn_kernels, upper_body, with_upper_bodies
 from gaitway.performing.upper_body.crowd import Onlookers
-from gaitway.performing.upper_body.idling import NEIGHBORS, TakenPlaces
+from gaitway.performing.upper_body.gaze import smoothed
+from gaitway.performing.upper_body.idling import NEIGHBORS, TakenPlaces, _waves
 from gaitway.performing.upper_body.layers import _beyond_limits, _face_companions, _within_limits
+from gaitway.performing.upper_body.surroundings import Surroundings
 from gaitway.performing.upper_body.ways import taken
 from gaitway.take.model import Take
 from gaitway.world import Box, Obstacle, World
@@ -405,3 +409,78 @@ def test_nobody_turns_to_a_companion_who_is_leaving() -> None:
     places[1] = np.nan
     _face_companions(Leaving(times, places, ("a", "a")), person, (0, count), small)  # type: ignore[arg-type]
     assert (small == 0.0).all()
+
+
+@pytest.mark.parametrize("shape", [(90,), (90, 3), (7, 2, 2)])
+@pytest.mark.parametrize("sigma", [0.0, 1.8, 22.5])
+def test_values_are_smoothed_as_by_scipy(shape: tuple[int, ...], sigma: float) -> None:
+    values = np.random.default_rng(1).normal(size=shape)
+    for cyclic, mode in ((False, "nearest"), (True, "wrap")):
+        expected = gaussian_filter1d(values, max(sigma, 1e-3), axis=0, mode=mode)
+        assert np.allclose(smoothed(values, sigma, cyclic=cyclic), expected, rtol=0.0, atol=1e-14)
+
+
+def test_kernels_of_turns_agree_with_whole_arrays() -> None:
+    rng = np.random.default_rng(4)
+    turns, others = (rotations.normalize(rng.normal(size=(30, 5, 4))) for _ in range(2))
+    vectors, weights = rng.normal(0.0, 1.0, (30, 5, 3)), rng.uniform(0.0, 1.0, 30)
+    vectors[0], turns[1], others[2] = 0.0, others[1], -turns[2]
+    vectors[3] *= 1e-9
+    further = np.array(turns)
+    _turn_kernels.turn(further, read_only(vectors), read_only(weights))
+    moved = rotations.from_rotation_vector(weights[:, None, None] * vectors)
+    assert np.allclose(further, rotations.multiply(turns, moved), rtol=0.0, atol=1e-15)
+    apart = np.empty((150, 3))
+    _turn_kernels.between(read_only(turns.reshape(-1, 4)), read_only(others.reshape(-1, 4)), apart)
+    expected = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(turns), others)).reshape(-1, 3)
+    assert np.allclose(apart, expected, rtol=0.0, atol=1e-13)
+    packed = np.empty(turns.shape, dtype=np.float32)
+    _turn_kernels.pack(read_only(turns), 2.0**-10, packed)
+    coarse = np.round(turns[..., 1:] / 2.0**-10) * 2.0**-10
+    real = np.copysign(np.sqrt(np.maximum(1.0 - (coarse * coarse).sum(axis=-1), 0.0)), turns[..., 0])
+    assert (packed == np.concatenate([real[..., None], coarse], axis=-1).astype(np.float32)).all()
+
+
+def test_no_joint_near_a_limit_counts_as_within_it() -> None:
+    """Whoever is surely within limits is not measured; turns that end just beyond them are."""
+    library = _body_of("person")
+    body, stand = upper_body(library.skeleton), library.clips["stand"]
+    assert body is not None
+    local = np.repeat(body.skeleton.rest_rotations[None], 400, axis=0)
+    vectors = np.zeros((400, len(body.joints), 3))
+    angles, rng = np.linspace(0.0, 3.0, 400), np.random.default_rng(6)
+    for row in body.limited.tolist():
+        vectors[:, row] = angles[:, None] * rotations.rotate(rng.normal(size=4), body.axes[row, rng.integers(3)])
+    for row in body.limited.tolist():
+        turns = rotations.from_rotation_vector(np.where(np.arange(len(body.joints))[:, None] == row, vectors, 0.0))
+        turned = np.array(local)
+        turned[:, body.joints] = rotations.multiply(local[:, body.joints], turns)
+        clip = replace(stand, root_positions=np.zeros((400, 3)), rotations=turned, contacts=None)
+        over = violations(clip, body.limits)[:, body.joints]
+        assert np.allclose(_beyond_limits(body, local, turns), over, rtol=0.0, atol=1e-6)
+        assert (over[:, row] > 0.0).any() and (over[:, row] == 0.0).any()
+
+
+def test_sway_is_a_sum_of_sines() -> None:
+    rng = np.random.default_rng(5)
+    angles, phases, sizes = rng.uniform(1.0, 9.0, (4, 3, 3)), rng.uniform(0.0, 6.0, (4, 3, 3)), rng.uniform(size=4)
+    for count in (1, 64, 65, 200):
+        times = 40.0 + np.arange(count) / 30.0
+        waves = np.sin(times[:, None, None, None] * angles + phases)
+        expected = (sizes[:, None, None] * waves).sum(axis=1)
+        assert np.allclose(_waves(times, angles, phases, sizes), expected, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_distances_to_obstacles_are_those_of_all_places(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = [
+        Obstacle(Box(tuple(rng.uniform(-8.0, 8.0, 2)), (1.0, 0.4), 2.0, yaw=rng.uniform(0.0, 6.0))) for _ in range(9)
+    ]
+    around = Surroundings.of(World((-20.0, -20.0, 20.0, 20.0), tuple(boxes)))
+    path = np.cumsum(rng.normal(0.0, 0.15, (300, 2)), axis=0)
+    outlines = np.array(around.outlines)
+    away = shapely.distance(shapely.points(path)[:, None], outlines[None]) - around.radii
+    assert around.room(path) == away.min()
+    assert around.room(path[:1]) == away[0].min()
+    assert np.allclose(around.clear(path, 0.9), np.clip(away.min(axis=1), 0.0, 0.9), rtol=0.0, atol=1e-12)

@@ -45,7 +45,8 @@ class Onlookers:
 
     def comers(self, character: int) -> IntArray:
         """Return who comes towards a character at each moment, the nearest; -1 for nobody; (T,)."""
-        return self._meetings[1][character]
+        comers: IntArray = self._meetings[1][character]
+        return comers
 
     @cached_property
     def _meetings(self) -> tuple[IntArray, IntArray]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
-from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
+from gaitway.performing.upper_body import _turn_kernels
 from gaitway.performing.upper_body.crowd import Onlookers
 from gaitway.performing.upper_body.surroundings import Surroundings
 
@@ -88,22 +88,22 @@ def gaze_of(
     """
     fps, count = clip.fps, len(clip)
     roots = clip.root_positions
-    way = _filtered(roots[:, :2], _SMOOTH_WAY * fps)
+    way = smoothed(roots[:, :2], _SMOOTH_WAY * fps)
     step = np.gradient(way, axis=0) * fps if count > 1 else np.zeros((count, 2))
     speed = np.hypot(step[:, 0], step[:, 1])
-    body = _filtered(clip.headings(), 0.25 * fps)
+    body = smoothed(clip.headings(), 0.25 * fps)
     travel = np.arctan2(step[:, 1], step[:, 0])
     off = _wrapped(travel - body)
     moving = np.clip((speed - _STANDING) / (_MOVING - _STANDING), 0.0, 1.0)
     along = moving * np.clip((np.radians(110.0) - np.abs(off)) / np.radians(30.0), 0.0, 1.0)
-    base = body + _filtered(along * np.clip(off, -_FARTHEST, _FARTHEST), 0.12 * fps)
+    base = body + smoothed(along * np.clip(off, -_FARTHEST, _FARTHEST), 0.12 * fps)
     point = way[np.minimum(np.arange(count) + round(rng.uniform(1.0, 2.0) * fps), count - 1)]
     stands = tuple((a, b) for a, b in stances(speed < _STANDING) if b - a >= 1.0 * fps)
     ahead = point - way
     far = np.hypot(ahead[:, 0], ahead[:, 1])
     toward = np.arctan2(ahead[:, 1], ahead[:, 0])
     angle = np.where(far > 0.3, _wrapped(toward - base), 0.0) * np.clip((far - 0.3) / 0.5, 0.0, 1.0)
-    on_way = _filtered(np.clip(angle, -1.6, 1.6) * _HEAD_ON_WAY, _SMOOTH_TURN * fps)
+    on_way = smoothed(np.clip(angle, -1.6, 1.6) * _HEAD_ON_WAY, _SMOOTH_TURN * fps)
     eyes = roots + np.array([0.0, 0.0, EYES])
     looks = [*_about(clip, character, start, stands, seen, body, eyes, rng)]
     looks += _comers(character, start, fps, count, seen, speed, rng)
@@ -118,13 +118,13 @@ def gaze_of(
         held[part], share[part] = 1.0, look.share
     aim, down = np.clip(aim, -1.6, 1.6), np.clip(down, -0.5, 0.9)
     width = _SMOOTH_LOOK * fps
-    weight = _filtered(held, width)
-    turned = (1.0 - weight) * on_way + _filtered(share * aim, width)
+    weight = smoothed(held, width)
+    turned = (1.0 - weight) * on_way + smoothed(share * aim, width)
     turned = np.clip(turned, -_FARTHEST, _FARTHEST)
-    pitch = _filtered(held * _PITCH * down, width)
+    pitch = smoothed(held * _PITCH * down, width)
     own = np.radians(rng.uniform(-1.0, 3.0))
     # the trunk follows by a tenth of a second, and less far
-    chest = _filtered(np.clip(0.22 * turned, -0.14, 0.14), 0.28 * fps)
+    chest = smoothed(np.clip(0.22 * turned, -0.14, 0.14), 0.28 * fps)
     late = round(0.12 * fps)
     chest = np.concatenate([np.full(min(late, count), chest[0]), chest[: count - min(late, count)]])
     eye_yaw = np.clip(held * aim + (1.0 - held) * angle - turned, -0.5, 0.5)
@@ -140,13 +140,14 @@ def _about(
     fps = clip.fps
     for a, b in stands:
         others, own = seen.near(character, start + a / fps, start + b / fps, 5.0)
-        weights = np.where(own, 3.0, 1.0)
+        chances = np.where(own, 3.0, 1.0).cumsum()
         frame = a + round(rng.uniform(0.1, 1.2) * fps)
         while frame < b - round(0.8 * fps):
             last = min(frame + round(float(np.clip(rng.lognormal(0.55, 0.5), 0.7, 5.0)) * fps), b - round(0.4 * fps))
             what = rng.uniform()
             if len(others) and what < 0.45:
-                other = int(rng.choice(others, p=weights / weights.sum()))
+                # as `rng.choice` draws, many times as fast
+                other = int(others[(chances / chances[-1]).searchsorted(rng.random(), side="right")])
                 place = seen.places[other, seen.index(start + frame / fps), :2]
                 point = np.array([*place, eyes[frame, 2]])
             else:
@@ -205,6 +206,23 @@ def _wrapped(angles: FloatArray) -> FloatArray:
     return out
 
 
-def _filtered(values: FloatArray, sigma: float) -> FloatArray:
-    out: FloatArray = gaussian_filter1d(values, max(sigma, 1e-3), axis=0, mode="nearest")
-    return out
+def smoothed(values: FloatArray, sigma: float, *, cyclic: bool = False) -> FloatArray:
+    """Return values (F, ...) filtered along frames by a Gaussian; the same bits as SciPy's, many times as fast.
+
+    Args:
+        values: what is filtered.
+        sigma: standard deviation [frames].
+        cyclic: whether the first value follows the last one; otherwise the values at the ends go on.
+    """
+    count, sigma = len(values), max(sigma, 1e-3)
+    reach = int(4.0 * sigma + 0.5)
+    away = np.arange(-reach, reach + 1)
+    bell = np.exp(-0.5 / (sigma * sigma) * away**2)
+    weights = read_only((bell / bell.sum())[reach:])
+    columns = values.reshape(count, -1).T
+    lines, out = np.empty((len(columns), count + 2 * reach)), np.empty(columns.shape)
+    lines[:, reach : reach + count] = columns
+    for part, frames in ((slice(0, reach), away[:reach]), (slice(reach + count, None), count + away[reach:-1])):
+        lines[:, part] = columns[:, frames % count if cyclic else np.clip(frames, 0, count - 1)]
+    _turn_kernels.smooth(read_only(lines), weights, out)
+    return out.T.reshape(values.shape)

@@ -145,16 +145,15 @@ def drawn_ways(
 def _draw(used: set[str], rng: np.random.Generator) -> StandingWay:
     free: Sequence[StandingWay] = [way for way in WAYS if way.name not in used] or WAYS
     shares = np.array([way.share for way in free])
-    return free[int(rng.choice(len(free), p=shares / shares.sum()))]
+    chances = (shares / shares.sum()).cumsum()
+    return free[int((chances / chances[-1]).searchsorted(rng.random(), side="right"))]  # as `rng.choice`, but faster
 
 
-def arms(body: UpperBody, held: Sequence[Held], count: int) -> FloatArray:
-    """Return the turns of all joints for ways that are held one after another; (F, K, 4)."""
-    out = rotations.identity(count, len(body.joints))
+def place_arms(turns: FloatArray, held: Sequence[Held]) -> None:
+    """Turn arms further for ways that are held one after another (in place); (F, K, 4)."""
     for one in held:
-        some, rows = np.flatnonzero(one.weight > 0.0), one.taken.rows
-        out[np.ix_(some, rows)] = one.taken.turns(one.weight[some])
-    return out
+        some = np.ix_(np.flatnonzero(one.weight > 0.0), one.taken.rows)
+        turns[some] = rotations.multiply(turns[some], one.taken.turns(one.weight[some[0][:, 0]]))
 
 
 def bowed(held: Sequence[Held], count: int) -> FloatArray:
@@ -199,4 +198,5 @@ def _waves(times: FloatArray, angles: FloatArray, phases: FloatArray, sizes: Flo
     before = np.concatenate([part.reshape(shape) * scale for part in (np.sin(firsts), np.cos(firsts))], axis=1)
     after = np.concatenate([part.reshape(shape) for part in (np.cos(since), np.sin(since))], axis=1)
     sums = before.transpose(2, 0, 1) @ after.transpose(2, 1, 0)  # of each wave: runs by moments
-    return sums.reshape(len(sums), -1).T[: len(times)].reshape(-1, *phases.shape[1:])
+    out: FloatArray = sums.reshape(len(sums), -1).T[: len(times)].reshape(-1, *phases.shape[1:])
+    return out

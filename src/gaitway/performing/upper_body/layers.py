@@ -6,7 +6,7 @@ Only joints above the hips turn. Roots, legs and contacts stay as they are, and 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,15 +17,15 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, minimum_filter1d
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.quality import USUAL_PERCENTILE
 from gaitway.motion.skeleton import Skeleton
-from gaitway.performing.upper_body import _limit_kernels
+from gaitway.performing.upper_body import _limit_kernels, _turn_kernels
 from gaitway.performing.upper_body.crowd import Onlookers
-from gaitway.performing.upper_body.gaze import Gaze, gaze_of
-from gaitway.performing.upper_body.idling import Spot, TakenPlaces, arms, bowed, drawn_ways, sway
+from gaitway.performing.upper_body.gaze import Gaze, gaze_of, smoothed
+from gaitway.performing.upper_body.idling import Spot, TakenPlaces, bowed, drawn_ways, place_arms, sway
 from gaitway.performing.upper_body.rig import UpperBody, missing_for_gaze, upper_body
 from gaitway.performing.upper_body.surroundings import Surroundings
 from gaitway.take.data import Layer, Single
@@ -124,10 +124,14 @@ class _Crowd:
         key = id(body.skeleton)
         if key not in self._usual:
             joints = body.joints[_gaze_rows(body)]
-            own = (c for c in self.take.clips if c.skeleton is body.skeleton and c.fps == self.take.fps)
-            changes = [_changes(clip.rotations[:, joints], clip.fps)[1:-1] for clip in own]
-            whole = np.concatenate([np.zeros((1, len(joints))), *changes])
-            self._usual[key] = np.maximum(np.percentile(whole, USUAL_PERCENTILE, axis=0), _LEAST_SUDDEN)
+            own = [c for c in self.take.clips if c.skeleton is body.skeleton and c.fps == self.take.fps]
+            # clips one after another, with what changes from one to the next left out
+            turns = [rotations.identity(3, len(joints)), *(clip.rotations[:, joints] for clip in own)]
+            ends = np.cumsum([len(part) for part in turns])
+            within = np.ones(ends[-1], dtype=bool)
+            within[[0, *ends[:-1], *(ends - 1)]] = False
+            changes = _changes(np.concatenate(turns), self.take.fps)[within]
+            self._usual[key] = np.maximum(np.percentile(changes, USUAL_PERCENTILE, axis=0), _LEAST_SUDDEN)
         return self._usual[key]
 
 
@@ -140,8 +144,8 @@ class _Person:
     clip: Clip
     start: float
     """Time of the first frame [s]."""
-    world: FloatArray
-    """World rotations of all joints, as the clips have them; (F, J, 4)."""
+    world: Mapping[str, FloatArray]
+    """World rotations of chest and head, as the clips have them; (F, 4) each."""
     gaze: Gaze
     upright: FloatArray
     """How upright the trunk is, 0 to 1; (F,)."""
@@ -176,7 +180,7 @@ def _begun(crowd: _Crowd, character: int) -> tuple[_Person, FloatArray] | None:
     if body is None or len(clip) < 3:
         return None
     rng = np.random.default_rng([crowd.seed, crc32(take.names[character].encode()), 18])
-    start, world = take.start(character), clip.joint_transforms()[1]
+    start, world = take.start(character), _world_rotations(body, clip)
     gaze = gaze_of(clip, character, start, crowd.seen, crowd.around, take.goals[character], rng)
     times = start + np.arange(len(clip)) / clip.fps
     movers = crowd.around.from_movers(clip.root_positions[:, :2], times)
@@ -184,13 +188,15 @@ def _begun(crowd: _Crowd, character: int) -> tuple[_Person, FloatArray] | None:
     upright, others = _upright(body, world, clip.fps), crowd.seen.apart(character, times)
     free = _room(np.minimum(_share(walls, _WALLS), _share(others, _OTHERS)), clip.fps)
     person = _Person(character, body, clip, start, world, gaze, upright, free, movers, rng)
-    vectors = np.zeros((len(clip), len(body.joints), 3))
+    vectors = np.zeros((len(body.joints), len(clip), 3)).transpose(1, 0, 2)  # joints are written one by one
     _look(person, vectors)
     calm = 1.0 - _passing(crowd.around, clip)
     corners = calm * _room(_share(walls, _CORNERS), clip.fps)
     _swing(person, np.minimum(corners, calm * free) if take.names[character] in crowd.crowded else corners, vectors)
     _hold(person, calm * free, vectors)
-    return person, rotations.from_rotation_vector(vectors * person.upright[:, None, None])
+    turns = rotations.identity(len(clip), len(body.joints))
+    _turn_kernels.turn(turns, read_only(vectors), read_only(person.upright))
+    return person, turns
 
 
 def _finished(crowd: _Crowd, person: _Person, turns: FloatArray) -> Layer:
@@ -209,24 +215,26 @@ def _within_limits(clip: Clip, body: UpperBody, turns: FloatArray, usual: FloatA
     Where a turn is too far, it is made less, with all that comes within half a second before and after it: a joint that
     is held at its limit would stop too suddenly. Neck and head are made less together.
     """
-    own, fps = clip.rotations[:, body.joints], clip.fps
-    vectors, weights = rotations.to_rotation_vector(turns), np.ones(turns.shape[:2])
-    most = np.maximum(_beyond_limits(body, clip.rotations) + _WORSE, _BEYOND)
-    gaze = _gaze_rows(body)
-    soft = np.maximum(_SUDDEN * usual, _changes(own[:, gaze], fps))
-    out, local, beyond = turns, np.array(clip.rotations), np.empty(most.shape)
-    moved = np.arange(len(turns))  # frames whose turns have been made less since they were looked at
+    gaze, fps = _gaze_rows(body), clip.fps
+    own = clip.rotations[:, body.joints[gaze]]
+    out, beyond = turns, np.empty(turns.shape[:2])
+    vectors, weights = np.empty((0, 0, 3)), np.ones(turns.shape[:2])
+    moved: IntArray | slice = slice(None)  # frames whose turns have been made less since they were looked at
     for _ in range(_TRIES):
-        local[:, body.joints] = rotations.multiply(own, out)
-        beyond[moved] = _beyond_limits(body, local[moved])
-        far = beyond > most
-        far[:, gaze] |= _changes(local[:, body.joints[gaze]], fps) > soft
+        beyond[moved] = _beyond_limits(body, clip.rotations[moved], out[moved])
+        far, sudden = beyond > _BEYOND, _changes(rotations.multiply(own, out[:, gaze]), fps)
+        # the clip itself needs to be looked at only where something is too far without it
+        if len(rows := np.flatnonzero(far.any(axis=1))):
+            far[rows] &= beyond[rows] > _beyond_limits(body, clip.rotations[rows]) + _WORSE
+        if (quick := sudden > _SUDDEN * usual).any():
+            far[:, gaze] |= quick & (sudden > _changes(own, fps))
         far[:, gaze] = far[:, gaze].any(axis=1, keepdims=True)
         changed = np.flatnonzero(far.any(axis=0))
         if not len(changed):
             break
+        vectors = vectors if len(vectors) else rotations.to_rotation_vector(turns)
         less = minimum_filter1d(np.where(far[:, changed], _LESS, 1.0), 2 * round(0.3 * fps) + 1, axis=0, mode="nearest")
-        smooth = gaussian_filter1d(less, 0.1 * fps, axis=0, mode="nearest")
+        smooth = smoothed(less, 0.1 * fps)
         moved = np.flatnonzero((smooth < _SAME).any(axis=1))
         weights[:, changed] *= smooth
         lessened = rotations.from_rotation_vector(weights[:, changed, None] * vectors[:, changed])
@@ -244,17 +252,37 @@ def _changes(turns: FloatArray, fps: float) -> FloatArray:
     """Return the change of the speed at which joints with rotations (F, K, 4) turn about each frame [rad/s]; (F, K)."""
     out = np.zeros(turns.shape[:2])
     if len(turns) > 2:
-        steps = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(turns[:-1]), turns[1:]))
+        steps = _between(turns[:-1], turns[1:])
         out[1:-1] = np.linalg.norm(np.diff(steps, axis=0), axis=-1) * fps
     return out
 
 
-def _beyond_limits(body: UpperBody, local: FloatArray) -> FloatArray:
-    """Return by how much each joint of an upper body is beyond its limits in poses (F, J, 4) [degrees]; (F, K)."""
+def _between(first: FloatArray, last: FloatArray) -> FloatArray:
+    """Return the turns from some rotations (..., 4) to others (..., 4), as rotation vectors [rad]; (..., 3)."""
+    out = np.empty((*first.shape[:-1], 3))
+    _turn_kernels.between(read_only(first.reshape(-1, 4)), read_only(last.reshape(-1, 4)), out.reshape(-1, 3))
+    return out
+
+
+def _beyond_limits(body: UpperBody, local: FloatArray, turns: FloatArray | None = None) -> FloatArray:
+    """Return by how much each joint of an upper body is beyond its limits [degrees]; (F, K).
+
+    Args:
+        body: the upper body.
+        local: local rotations of all joints; (F, J, 4).
+        turns: further turns of the upper body (F, K, 4); None for none.
+    """
     limits, over = body.limits, np.empty((len(local), len(body.limited)))
+    parents, columns = body.skeleton.parents, np.full(len(body.skeleton), -1)
+    needed = np.isin(np.arange(len(parents)), [*limits.joints, *limits.bases])
+    for joint in range(len(parents) - 1, 0, -1):
+        needed[parents[joint]] |= needed[joint]
+    if turns is not None:
+        columns[body.joints] = np.arange(len(body.joints))
     _limit_kernels.beyond(
-        body.skeleton.parents, read_only(local), limits.joints, limits.bases, body.t_pose, limits.axes, limits.low,
-        limits.high, over,
+        parents, read_only(np.flatnonzero(needed)), read_only(local), read_only(columns),
+        read_only(np.empty((0, 0, 4)) if turns is None else turns), limits.joints, limits.bases, body.t_pose,
+        limits.axes, limits.low, limits.high, over,
     )  # fmt: skip
     out = np.zeros((len(local), len(body.joints)))
     out[:, body.limited] = over
@@ -265,9 +293,9 @@ def _look(person: _Person, vectors: FloatArray) -> None:
     """Turn trunk, neck and head to where the character looks (in place)."""
     body, gaze, fps = person.body, person.gaze, person.clip.fps
     head = body.column("head")
-    ahead = rotations.rotate(person.world[:, body.joints[head]], body.axes[head, 0])
+    ahead = rotations.rotate(person.world["head"], body.axes[head, 0])
     own = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
-    wanted = gaze.yaw + _KEPT * (own - gaussian_filter1d(own, _QUICK * fps, mode="nearest"))
+    wanted = gaze.yaw + _KEPT * (own - smoothed(own, _QUICK * fps))
     rest = (wanted - own + np.pi) % (2.0 * np.pi) - np.pi
     # nobody looks backward: there the clip's own head fades in
     chest = person.free * gaze.chest
@@ -280,7 +308,7 @@ def _look(person: _Person, vectors: FloatArray) -> None:
         for row, part in parts:
             vectors[:, row] += np.outer(part * yaw, body.axes[row, 2]) + np.outer(part * pitch, body.axes[row, 1])
     for row in _gaze_rows(body):
-        vectors[:, row] = gaussian_filter1d(vectors[:, row], _SOFT * fps, axis=0, mode="nearest")
+        vectors[:, row] = smoothed(vectors[:, row], _SOFT * fps)
     for row in (k for k, role in enumerate(body.roles) if role == "eye"):
         vectors[:, row] += np.outer(gaze.eye_yaw, body.axes[row, 2]) + np.outer(gaze.eye_pitch, body.axes[row, 1])
 
@@ -297,13 +325,11 @@ def _swing(person: _Person, calm: FloatArray, vectors: FloatArray) -> None:
         for part in ("shoulder", "elbow"):
             if (row := body.column(f"{side}_{part}")) >= 0:
                 turns = rotations.continuous(person.clip.rotations[:, body.joints[row]])
-                middle = rotations.normalize(gaussian_filter1d(turns, 0.75 * fps, axis=0, mode="nearest"))
-                away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(middle), turns))
-                vectors[:, row] += (weight * factor)[:, None] * away
+                vectors[:, row] += (weight * factor)[:, None] * _between(smoothed(turns, 0.75 * fps), turns)
     row = body.column("head")
-    nose = rotations.rotate(person.world[:, body.joints[row]], body.axes[row, 0])
+    nose = rotations.rotate(person.world["head"], body.axes[row, 0])
     pitch = -np.arcsin(np.clip(nose[:, 2], -1.0, 1.0))
-    quick = pitch - gaussian_filter1d(pitch, 0.5 * fps, mode="nearest")
+    quick = pitch - smoothed(pitch, 0.5 * fps)
     own = rng.normal(0.0, 0.12) + 0.18 * _noise(count, 0.6 * fps, rng)
     vectors[:, row] += np.outer(weight * own * quick, body.axes[row, 1])
 
@@ -335,7 +361,7 @@ def _with_own_life(person: _Person, take: Take, turns: FloatArray) -> FloatArray
     for row in own:
         begin, end = table.start[row], ends[row - rows[0]]
         loose[(times >= begin - _BEFORE_HANDS) & (times <= end + _BEFORE_HANDS)] = 0.0
-    loose = gaussian_filter1d(loose, _HANDS_SOFT * fps, mode="nearest")
+    loose = smoothed(loose, _HANDS_SOFT * fps)
     vectors = rotations.to_rotation_vector(rotations.continuous(turns))
     return rotations.from_rotation_vector(loose[:, None, None] * vectors)
 
@@ -349,7 +375,7 @@ def _with_resting_hands(person: _Person, turns: FloatArray) -> FloatArray:
         return turns
     apart = 1.0 - clip.contacts[:, hands].any(axis=1)
     loose = minimum_filter1d(apart, 2 * round(_BEFORE_HANDS * fps) + 1, mode="nearest")
-    loose = gaussian_filter1d(loose, _HANDS_SOFT * fps, mode="nearest")
+    loose = smoothed(loose, _HANDS_SOFT * fps)
     rows = [k for k, role in enumerate(body.roles) if role not in ("neck", "head", "eye")]
     out = np.array(turns)
     out[:, rows] = rotations.from_rotation_vector(
@@ -385,8 +411,8 @@ def _stand(crowd: _Crowd, person: _Person, span: tuple[int, int], turns: FloatAr
         small[:, row] *= 0.2 + 0.8 * person.free[a:b, None]
     small[:, head] += np.outer(bowed(held, b - a), body.axes[head, 1])
     _face_companions(crowd.seen, person, span, small)
-    moved = rotations.from_rotation_vector((fade * person.upright[a:b])[:, None, None] * small)
-    turns[a:b] = rotations.multiply(turns[a:b], rotations.multiply(arms(body, held, b - a), moved))
+    place_arms(turns[a:b], held)
+    _turn_kernels.turn(turns[a:b], read_only(small), read_only(fade * person.upright[a:b]))
 
 
 def _face_companions(seen: Onlookers, person: _Person, span: tuple[int, int], small: FloatArray) -> None:
@@ -426,28 +452,41 @@ def _share(away: FloatArray, between: tuple[float, float]) -> FloatArray:
 def _room(shares: FloatArray, fps: float) -> FloatArray:
     """Return how much room there is to turn the trunk and to move the arms, 0 to 1, in good time; (F,)."""
     least = minimum_filter1d(shares, 2 * round(0.3 * fps) + 1, mode="nearest")
-    return np.asarray(gaussian_filter1d(least, 0.15 * fps, mode="nearest"))
+    return smoothed(least, 0.15 * fps)
 
 
-def _upright(body: UpperBody, world: FloatArray, fps: float) -> FloatArray:
+def _world_rotations(body: UpperBody, clip: Clip) -> dict[str, FloatArray]:
+    """Return the world rotations of chest and head; (F, 4) each."""
+    wanted = {role: int(body.joints[body.column(role)]) for role in ("chest", "head")}
+    known = {-1: rotations.identity()}
+    for joint in wanted.values():
+        chain = [joint]
+        while (parent := int(clip.skeleton.parents[chain[-1]])) not in known:
+            chain.append(parent)
+        for k in reversed(chain):
+            known[k] = rotations.multiply(known[int(clip.skeleton.parents[k])], clip.rotations[:, k])
+    return {role: known[joint] for role, joint in wanted.items()}
+
+
+def _upright(body: UpperBody, world: Mapping[str, FloatArray], fps: float) -> FloatArray:
     """Return how upright the trunk is, 0 to 1; (F,)."""
-    up = np.ones(len(world))
-    for row in (body.column("chest"), body.column("head")):
-        up = np.minimum(up, rotations.rotate(world[:, body.joints[row]], body.axes[row, 2])[:, 2])
+    up = np.ones(len(world["head"]))
+    for role, turns in world.items():
+        up = np.minimum(up, rotations.rotate(turns, body.axes[body.column(role), 2])[:, 2])
     share = ease(np.clip((up - _UPRIGHT[0]) / (_UPRIGHT[1] - _UPRIGHT[0]), 0.0, 1.0))
     lowest = minimum_filter1d(share, 2 * round(0.35 * fps) + 1, mode="nearest")
-    return np.asarray(gaussian_filter1d(lowest, 0.15 * fps, mode="nearest"))
+    return smoothed(lowest, 0.15 * fps)
 
 
 def _noise(count: int, sigma: float, rng: np.random.Generator) -> FloatArray:
     """Return smooth noise of standard deviation 1; (F,)."""
-    smooth = gaussian_filter1d(rng.standard_normal(count), sigma, mode="wrap")
+    smooth = smoothed(rng.standard_normal(count), sigma, cyclic=True)
     out: FloatArray = np.clip(smooth * np.sqrt(2.0 * sigma * np.sqrt(np.pi)), -2.0, 2.0)
     return out
 
 
 def _packed(turns: FloatArray) -> Single:
     """Return turns in single precision and few digits, so that files stay small."""
-    coarse = np.round(turns[..., 1:] / _STEP) * _STEP
-    real = np.sqrt(1.0 - (coarse * coarse).sum(axis=-1, keepdims=True))
-    return np.concatenate([np.where(turns[..., :1] < 0.0, -real, real), coarse], axis=-1).astype(np.float32)
+    out = np.empty(turns.shape, dtype=np.float32)
+    _turn_kernels.pack(read_only(turns), _STEP, out)
+    return out

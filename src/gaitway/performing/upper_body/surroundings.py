@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 
 from gaitway.core.arrays import BoolArray, FloatArray
@@ -51,14 +53,17 @@ class Surroundings:
         border = float(np.minimum(places - (x0, y0), (x1, y1) - places).min())
         if not self.outlines:
             return border
-        # an obstacle is no nearer to any place than to their middle, less the farthest place from there
+        # a place is no nearer than the middle of all places, less its distance from there: most need not be measured
         middle = places.mean(axis=0)
-        spread = float(np.hypot(*(places - middle).T).max())
+        apart = np.hypot(*(places - middle).T)
         outlines = np.array(self.outlines)
         about = shapely.distance(shapely.Point(middle), outlines) - self.radii
-        near = about - spread <= about.min() + spread + _SLACK
-        away = np.asarray(shapely.distance(shapely.MultiPoint(places), outlines[near])) - self.radii[near]
-        return min(border, float(away.min()))
+        near = about - apart.max() <= about.min() + apart.max() + _SLACK
+        outlines, radii = outlines[near], self.radii[near]
+        farthest = np.argsort(-apart)[:_RUN]
+        least = _least(places[farthest], outlines, radii)
+        nearer = apart >= about.min() - least - _SLACK
+        return min(border, least, _least(places[nearer], outlines, radii))
 
     def clear(self, points: FloatArray, within: float) -> FloatArray:
         """Return how far points (N, 2) are from the next obstacle but special ones, at most `within` [m]; (N,)."""
@@ -104,11 +109,19 @@ class Surroundings:
                 continue
             reach = within + radius
             inside = (points >= (x0 - reach, y0 - reach)) & (points <= (x1 + reach, y1 + reach))
-            near: BoolArray = inside.all(axis=1)
+            near: BoolArray = inside[:, 0] & inside[:, 1]
             near[near] = np.asarray(shapely.distance(shapely.points(points[near]), outline)) < reach
             if near.any():
                 found.append((obstacle, near))
         return found
+
+
+def _least(places: FloatArray, outlines: npt.NDArray[np.object_], radii: FloatArray) -> float:
+    """Return the least distance from any of some places (N, 2) to outlines with rounded edges [m]; infinity of none."""
+    if not len(places):
+        return math.inf
+    away = np.asarray(shapely.distance(shapely.MultiPoint(places), outlines))
+    return float((away - radii).min())
 
 
 def _size(phase: MoverPhase) -> float:

@@ -8,13 +8,14 @@ take them. Elbows point where they do when arms hang, unless told otherwise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.upper_body.rig import UpperBody
 
 Place = tuple[float, float, float]
@@ -118,10 +119,7 @@ class TakenWay:
 
     def turns(self, weight: FloatArray) -> FloatArray:
         """Return the turns of the joints in their own frames for weights between 0 and 1 (F,); (F, A, 4)."""
-        vectors = self.hanging + weight[:, None, None] * (self.placed - self.hanging)
-        return rotations.multiply(
-            rotations.conjugate(rotations.from_rotation_vector(self.hanging)), rotations.from_rotation_vector(vectors)
-        )
+        return _turns(self.hanging, self.placed, weight[:, None, None])
 
 
 def taken(body: UpperBody, ways: Sequence[StandingWay], pose: FloatArray) -> list[TakenWay]:
@@ -135,8 +133,8 @@ def taken(body: UpperBody, ways: Sequence[StandingWay], pose: FloatArray) -> lis
     if "left_shoulder" not in body.roles:
         return [TakenWay(way, np.empty(0, np.int64), np.empty((0, 3)), np.empty((0, 3)), 0.0) for way in ways]
     skeleton, local = body.skeleton, np.array(pose)
-    ahead = rotations.rotate(local[0], skeleton.forward)
-    local[0] = rotations.multiply(rotations.from_yaw(-np.arctan2(ahead[1], ahead[0])), local[0])
+    faced = rotations.rotate(local[0], skeleton.forward)
+    local[0] = rotations.multiply(rotations.from_yaw(-np.arctan2(faced[1], faced[0])), local[0])
     positions, world = (a[0] for a in forward_kinematics(skeleton, np.zeros((1, 3)), local[None]))
     roles = skeleton.roles
     shoulders = positions[[roles[f"{side}_shoulder"] for side in _SIDE_NAMES]]
@@ -150,7 +148,7 @@ def taken(body: UpperBody, ways: Sequence[StandingWay], pose: FloatArray) -> lis
         for side, place, elbow in ((0, way.left, way.left_elbow), (1, way.right, way.right_elbow)) if place is not None
     ]  # fmt: skip
     owners, sides = (np.array([arm[k] for arm in arms], dtype=np.int64) for k in (0, 1))
-    signs = 1.0 - 2.0 * sides
+    signs: FloatArray = np.where(sides == 0, 1.0, -1.0)
     ahead, aside, up = np.array([arm[2] for arm in arms]).reshape(-1, 3).T
     targets = np.stack([middle[0] + ahead * trunk, middle[1] + signs * aside * half, hips[2] + up * trunk], axis=-1)
     poles = np.array([arm[3] for arm in arms]).reshape(-1, 3)
@@ -164,29 +162,35 @@ def taken(body: UpperBody, ways: Sequence[StandingWay], pose: FloatArray) -> lis
     rest = rotations.conjugate(body.rest[rows])
     hanging = rotations.to_rotation_vector(rotations.multiply(rest, local[joints]))
     placed = rotations.to_rotation_vector(rotations.multiply(rest, wanted))
+    weights = np.linspace(0.0, 1.0, 7)
+    poses = np.tile(local, (len(ways), len(weights), 1, 1))
+    turns = _turns(hanging[:, None], placed[:, None], weights[:, None, None])  # arms by weights by joints
+    turned = rotations.multiply(local[joints][:, None], turns)
+    for arm, owner in enumerate(owners.tolist()):
+        poses[owner][:, joints[arm]] = turned[arm]
     out = []
-    for k, way in enumerate(ways):
+    for k, (way, reach) in enumerate(zip(ways, _reaches(skeleton, poses).tolist(), strict=True)):
         own = owners == k
         vectors = hanging[own].reshape(-1, 3), placed[own].reshape(-1, 3)
-        out.append(TakenWay(way, rows[own].reshape(-1), *vectors, 0.0))
-    reaches = _reaches(body, out, local)
-    return [replace(own, reach=reach) for own, reach in zip(out, reaches, strict=True)]
+        out.append(TakenWay(way, rows[own].reshape(-1), *vectors, reach))
+    return out
 
 
-def _reaches(body: UpperBody, ways: Sequence[TakenWay], local: FloatArray) -> list[float]:
-    """Return how far arms and hands reach from the root on their way from hanging to their places [m], of each way."""
-    skeleton, weights = body.skeleton, np.linspace(0.0, 1.0, 7)
-    poses = np.tile(local, (len(ways), len(weights), 1, 1))
-    for k, own in enumerate(ways):
-        joints = body.joints[own.rows]
-        poses[k][:, joints] = rotations.multiply(poses[k][:, joints], own.turns(weights))
+def _turns(hanging: FloatArray, placed: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return turns of joints from where they hang toward their places, by weights from 0 to 1; (..., 4)."""
+    back = rotations.conjugate(rotations.from_rotation_vector(hanging))
+    return rotations.multiply(back, rotations.from_rotation_vector(hanging + weights * (placed - hanging)))
+
+
+def _reaches(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
+    """Return how far arms and hands reach from the root in some poses of each of W ways (W, P, J, 4) [m]; (W,)."""
     positions, _ = forward_kinematics(skeleton, np.zeros((*poses.shape[:2], 3)), poses)
     points = []
     for side in _SIDE_NAMES:
         elbow, wrist = (positions[..., skeleton.roles[f"{side}_{part}"], :2] for part in ("elbow", "wrist"))
         points += [elbow, wrist, wrist + _HAND * (wrist - elbow)]
     away = np.stack(points, axis=-2)
-    return (np.hypot(away[..., 0], away[..., 1]).max(axis=(1, 2)) + _THICK).tolist()
+    return np.asarray(np.hypot(away[..., 0], away[..., 1]).max(axis=(1, 2)) + _THICK)
 
 
 def _bent(points: FloatArray, targets: FloatArray, poles: FloatArray) -> FloatArray:
