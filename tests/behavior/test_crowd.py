@@ -370,6 +370,26 @@ def test_who_waits_comes_before_who_steps_aside(libraries: Mapping[LibraryRef, L
     assert near is None or "step_left" not in near.behaviors
 
 
+def test_who_has_a_plan_does_not_hurry_for_a_better_one() -> None:
+    """A gate closes before who walks is there: the only way is to jog, and a glance does not find it."""
+    place = scene(
+        [{"name": "ada", "start": [-5.5, 0, 0], "goal": [5, 0]}],
+        obstacles=[{"wall": {"points": [[0, 8 * side], [0, 0.8 * side]], "height": 2.5}} for side in (-1, 1)],
+        movers=[{"box": {"size": [0.4, 3.0], "height": 2.0}, "path": gate_that_closes(opens=False)}],
+    )
+    ada = place.characters[0]
+    prepared = planning_context(place.world).prepared(ada)
+    traffic = Traffic(prepared.fields.kinds)
+    traffic.enroll("ada")
+    traffic.add_mover(place.world.movers[0])
+    traffic.extend(60.0)
+    request = PlanRequest(character=ada, prepared=prepared, query=Query(ada.start, ada.goal), traffic=traffic)
+    usual = BehaviorPlanner().find(request).plan
+    glance = BehaviorPlanner().find(replace(request, effort=Effort.GLANCE, query=replace(request.query, most_cost=1e3)))
+    assert usual is not None and any("jog" in name for name in usual.behaviors)
+    assert not glance.found
+
+
 def test_waits_are_no_brief_halts(libraries: Mapping[LibraryRef, Library]) -> None:
     place = scene([{"name": "a", "start": [-5, 0, 0], "goal": [5, 0]}])
     prepared = planning_context(place.world, libraries).prepared(place.characters[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,12 @@ from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.plan_options import with_planner
 from gaitway.space.plan import Status
+from gaitway.space.planner import Effort, PlanRequest
+from gaitway.space.prepared import planning_context
+from gaitway.space.query import Query
+from gaitway.space.traffic import Traffic
 from gaitway.tree.options import TreeOptions
+from gaitway.tree.planner import TreePlanner
 
 BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 30, 12], "library": "person", "plan": {"planner": "tree"}}
 
@@ -84,6 +90,20 @@ def test_without_fallback_only_trees_count() -> None:
     assert list(alone.failed) == ["ada"] and "write fallback: true" in alone.failed["ada"].reason
     together = planned(walker(), obstacles=doors, plan=narrow)
     assert not together.failed and together.found_by == {"A*": 1}
+
+
+@pytest.mark.slow
+def test_who_would_rather_wait_is_planned_by_search() -> None:
+    """Trees know of no waiting: with `fallback: false` they still give the answer that they have."""
+    place = scene_from_dict({**BARE, "characters": [walker()]})
+    for fallback, by in ((True, "A*"), (False, "tree")):
+        who = replace(place.characters[0], plan=TreeOptions(fallback=fallback))
+        prepared = planning_context(place.world).prepared(who)
+        request = PlanRequest(
+            character=who, prepared=prepared, query=Query(who.start, who.goal), traffic=Traffic(prepared.fields.kinds),
+        )  # fmt: skip
+        found = [TreePlanner().find(replace(request, effort=e)).found_by for e in (Effort.USUAL, Effort.PATIENT)]
+        assert found == ["tree", by]
 
 
 def test_a_goal_in_another_part_of_free_space_is_refused() -> None:
