@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.library.behavior import Library
 from gaitway.performing.arrival.footwork import Footworks, laid
-from gaitway.performing.relaxing._carried_kernels import BODY, LEG
+from gaitway.performing.relaxing._carried_kernels import BODY, FLAT, LEG, PROBE, WRONG, wrapped
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.scene import scene_from_dict
 from gaitway.scene.characters import LibraryRef
@@ -46,33 +47,52 @@ def walk(libraries: Mapping[LibraryRef, Library]) -> tuple[CarriedSteps, FloatAr
     return carried, laid(works, [step.pose for step in plan.steps]).path
 
 
-def plainly_swept(carried: CarriedSteps, rows: FloatArray, windows: IntArray) -> Swept:
-    """What some windows cover, by whole arrays."""
-    carry, roots = planar.compose(rows, carried.poses[:, windows]), carried.roots[:, windows]
+def plainly_swept(carried: CarriedSteps, path: FloatArray) -> Swept:
+    """What the windows cover, by whole arrays."""
+    discs, windows, rows = carried.prepared.discs, carried.windows, path[carried.rows.T]
+    local, roots = np.moveaxis(carried.local, 1, 0)[..., :3], np.moveaxis(carried.local, 1, 0)[..., 3:]
+    carry = planar.compose(rows, local)
     away = np.linalg.norm(planar.transform_points(carry[:1], roots[1:]) - rows[1:, :, :2], axis=-1)
     turned = np.abs(planar.wrap_angle(carry[1:, :, 2] - carry[0, :, 2]))
-    slack = (away[:2] + turned[:2] * carried.bounds[windows]).max(axis=0)
+    slack = (away[:2] + turned[:2] * discs.window_bounds[windows]).max(axis=0)
     slack += np.minimum((away[2:] + LEG * turned[2:]).max(axis=0), BODY)
-    discs = [carried.discs[carried.starts[w] : carried.starts[w + 1]] for w in windows.tolist()]
+    parts = [discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]] for w in windows.tolist()]
     placed = [
         np.column_stack([planar.transform_points(move, own[:, :2]), own[:, 2] + grown])
-        for move, own, grown in zip(carry[0], discs, slack, strict=True)
+        for move, own, grown in zip(carry[0], parts, slack, strict=True)
     ]
-    around = carried.around[windows]
+    around = discs.window_around[windows]
     return Swept(
         np.column_stack([planar.transform_points(carry[0], around[:, :2]), around[:, 2] + slack]),
         np.concatenate(placed),
-        np.concatenate([[0], np.cumsum([len(own) for own in discs])]),
-        carried.slots[windows],
+        np.concatenate([[0], np.cumsum([len(own) for own in parts])]),
+        carried.slots,
         np.full(len(windows), -1),
     )
 
 
-def plainly_touching(carried: CarriedSteps, rows: FloatArray, windows: IntArray) -> BoolArray:
-    """Whether some windows touch anything, by whole arrays."""
-    swept = plainly_swept(carried, rows, windows)
+def plainly_touching(carried: CarriedSteps, path: FloatArray) -> BoolArray:
+    """Whether windows touch anything, by whole arrays."""
+    swept = plainly_swept(carried, path)
     near = carried.prepared.fields.clearance(swept.discs[:, :2]) < swept.discs[:, 2]
     return np.asarray(np.logical_or.reduceat(near, swept.starts[:-1]) | carried.traffic.meetings(swept)[0])
+
+
+def plainly_away(carried: CarriedSteps, path: FloatArray, free: FloatArray) -> FloatArray:
+    """The directions in which windows get away from what they touch, by whole arrays; (W, 2)."""
+    swept, clearance = plainly_swept(carried, path), carried.prepared.fields.clearance
+    depth = swept.discs[:, 2] - clearance(swept.discs[:, :2])
+    worst = [a + int(np.argmax(depth[a:b])) for a, b in pairwise(swept.starts.tolist())]
+    around = clearance(swept.discs[worst, None, :2] + PROBE * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]))
+    uphill = np.column_stack([around[:, 0] - around[:, 1], around[:, 2] - around[:, 3]]) / (2.0 * PROBE)
+    meets, middles = carried.traffic.meetings(swept)
+    here, there = path[carried.rows[:, 0], :2], free[carried.rows[:, 0], :2]
+    normals = np.where((depth[worst] > 0.0)[:, None], uphill, np.where(meets[:, None], here - middles, 0.0))
+    apart = there - here
+    size, away = np.hypot(*normals.T), np.hypot(*apart.T)
+    wrong = (size < FLAT) | (((normals * apart).sum(axis=1) < -WRONG * size * away) & (away > PROBE))
+    chosen = np.where(wrong[:, None], apart, normals)
+    return np.asarray(chosen / np.maximum(np.hypot(*chosen.T), 1e-9)[:, None])
 
 
 def moved(path: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -85,14 +105,25 @@ def moved(path: FloatArray, rng: np.random.Generator) -> FloatArray:
 def test_kernels_agree_with_whole_arrays(walk: tuple[CarriedSteps, FloatArray], seed: int) -> None:
     carried, path = walk
     rng = np.random.default_rng(seed)
-    rows = moved(path, rng)[carried.rows]
-    windows = np.flatnonzero(rng.random(len(carried.counts)) < 0.7)
-    expected, got = plainly_swept(carried, rows[:, windows], windows), carried._swept(rows[:, windows], windows)
+    path = moved(path, rng)
+    expected, got = plainly_swept(carried, path), carried.swept(path)
     assert np.allclose(got.around, expected.around, rtol=0.0, atol=1e-12)
     assert np.allclose(got.discs, expected.discs, rtol=0.0, atol=1e-12)
     assert (got.starts == expected.starts).all() and (got.slots == expected.slots).all()
-    touching = carried._touching(rows[:, windows], windows)
-    assert (touching == plainly_touching(carried, rows[:, windows], windows)).all()
+    blocked = carried.blocked(path)
+    assert (blocked == np.flatnonzero(plainly_touching(carried, path))).all()
+    free, shifts = path + rng.normal(0.0, [0.3, 0.3, 0.0]), np.array([0.02, 0.1, 0.3])
+    normals, needed = carried._needed(path, free, blocked, shifts)
+    assert np.allclose(normals, plainly_away(carried, path, free)[blocked], rtol=0.0, atol=1e-12)
+    for window, normal, far in zip(blocked.tolist(), normals, needed.tolist(), strict=True):
+        aside = [*normal, 0.0]
+        clear = [f for f in shifts.tolist() if not plainly_touching(carried, path + f * np.array(aside))[window]]
+        assert clear[:1] == ([] if np.isnan(far) else [far])
+
+
+@pytest.mark.parametrize("angle", [0.0, 3.0, -3.0, 3.2, -3.2, 9.0, -9.0, 20.0, -20.0, np.pi, -np.pi, 3 * np.pi, 1e3])
+def test_wrapped_angles_have_the_bits_of_planar_ones(angle: float) -> None:
+    assert wrapped(angle) == planar.wrap_angle(angle)
 
 
 def test_a_walk_touches_the_wall_and_whoever_stands_there_only_then(walk: tuple[CarriedSteps, FloatArray]) -> None:

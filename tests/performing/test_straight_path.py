@@ -15,8 +15,7 @@ from gaitway.performing.relaxing._straight_kernels import (
     SHORTEST,
     SMALL,
     STEP,
-    assemble,
-    effects,
+    prepare,
 )
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
 
@@ -145,13 +144,18 @@ class Plainly:
         heading = it.path[:, 2] + it.added[it.step] + it.share * (it.added[it.step + 1] - it.added[it.step])
         return np.column_stack([it.path[0, :2] + _sums(self.moves()[1]), heading])
 
-    def rows(self, frames: IntArray) -> tuple[FloatArray, FloatArray]:
-        """What turning and stretching at each knot do to frames; (C, 2, K + 1) each."""
+    def parts(self, frames: IntArray, size: int) -> FloatArray:
+        """What headings of groups and lengths at knots do to frames; (C, 2, V)."""
         turned, moved = self.moves()
-        parts = np.minimum(self.it.knots, frames[:, None])
-        turning_ = self._by_knot(moved, parts)
-        stretching = self._by_knot(turned * self.it.strides[:, None], parts)
-        return np.stack([-turning_[..., 1], turning_[..., 0]], axis=1), np.moveaxis(stretching, 1, 2)
+        cut = np.minimum(self.it.knots, frames[:, None])
+        turning_ = self._by_knot(moved, cut) @ [[0.0, 1.0], [-1.0, 0.0]]
+        stretching = self._by_knot(turned * self.it.strides[:, None], cut)
+        by_group = np.moveaxis(turning_, 1, 2) @ self.basis(size)
+        return np.concatenate([by_group, np.moveaxis(stretching, 1, 2)], axis=2)
+
+    def basis(self, size: int) -> FloatArray:
+        """Which knots each group turns; (K + 1, size)."""
+        return np.eye(int(self.it.group[-1]) + 1)[self.it.group][:, 1 : 1 + size]
 
     def _by_knot(self, moves: FloatArray, parts: IntArray) -> FloatArray:
         later = moves * self.it.half[:, None]
@@ -163,8 +167,7 @@ class Plainly:
     def system(self, size: int, rows: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The system that straightens, and the slope of turning; see `_straight_kernels.assemble`."""
         it, count, total = self.it, rows.shape[1], sum(rows.shape)
-        basis = np.eye(int(it.group[-1]) + 1)[it.group][:, 1 : 1 + size]
-        now, steps = it.planned + np.diff(it.added), np.diff(basis, axis=0)
+        now, steps = it.planned + np.diff(it.added), np.diff(self.basis(size), axis=0)
         over = now - np.clip(now, it.limits[:, 0], it.limits[:, 1])
         weight, pushed = 1.0 / np.maximum(np.abs(now), SMALL), HARD * (over != 0.0)
         system = np.zeros((total, total))
@@ -196,25 +199,40 @@ def test_kernels_agree_with_whole_arrays(seed: int) -> None:
     drawing, rng = some_drawing(seed)
     plain, frames = Plainly(drawing), np.array([3, 47, 61, 140])
     assert np.allclose(drawing.latest(), plain.latest(), rtol=0.0, atol=1e-12)
-    gone, turned, stretched = np.empty((4, 2)), np.empty((4, 2, 8)), np.empty((4, 2, 8))
-    effects(
-        drawing.ahead, drawing.step, drawing.half, drawing.strides, drawing.knots, drawing.added, drawing.longer,
-        frames, gone, turned, stretched,
-    )  # fmt: skip
-    assert np.allclose(gone, _sums(plain.moves()[1])[frames], rtol=0.0, atol=1e-12)
-    for got, expected in zip((turned, stretched), plain.rows(frames), strict=True):
-        assert np.allclose(got, expected, rtol=0.0, atol=1e-12)
     last = int(drawing.group[-1])
     for size in (last, max(last - 1, 0)):
-        rows, held = rng.normal(size=(3, size + 8)), rng.random(8)
-        system, slope = np.zeros((size + 11, size + 11)), np.zeros(size + 8)
-        assemble(
-            drawing.planned, drawing.limits, drawing.group, drawing.added, size, drawing.stiff, held, rows, True,
-            system, slope,
+        count, held = size + 8, rng.random(8)
+        gone, parts = np.empty((4, 2)), np.empty((4, 2, count))
+        system, right = np.zeros((count + 5, count + 5)), np.zeros(count + 5)
+        prepare(
+            drawing.ahead, drawing.step, drawing.half, drawing.strides, drawing.knots, drawing.group, drawing.added,
+            drawing.longer, drawing.planned, drawing.limits, drawing.stiff, held, size, frames, True, gone, parts,
+            system, right,
         )  # fmt: skip
+        assert np.allclose(gone, _sums(plain.moves()[1])[frames], rtol=0.0, atol=1e-12)
+        assert np.allclose(parts, plain.parts(frames, size), rtol=0.0, atol=1e-12)
+        rows = np.vstack([parts[-1], np.zeros((3, count))])
         expected_system, expected_slope = plain.system(size, rows, held)
         assert np.allclose(system, expected_system, rtol=1e-12, atol=1e-12)
-        assert np.allclose(slope[:size], expected_slope, rtol=1e-12, atol=1e-12)
+        assert np.allclose(right[:size], -expected_slope, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_change_is_that_of_the_whole_system(seed: int) -> None:
+    drawing, rng = some_drawing(seed)
+    contacts = [PathContact(frame, np.array([0.6, -0.8]), rng.normal()) for frame in (30, 90)]
+    size, place, held = int(drawing.group[-1]), (3.0, 1.0), np.zeros(8)
+    drawing.used = contacts
+    frames = np.array([140, 30, 90])
+    plain = Plainly(drawing)
+    parts, at = plain.parts(frames, size), plain.latest()[frames, :2]
+    rows = np.vstack([parts[0], *(c.normal @ part for c, part in zip(contacts, parts[1:], strict=True))])
+    lack = [*(place - at[0]), *(c.offset - c.normal @ here for c, here in zip(contacts, at[1:], strict=True))]
+    expected, slope = plain.system(size, rows, held)
+    system, right = drawing._system(place, size, held, True)
+    assert np.allclose(system, expected, rtol=1e-12, atol=1e-12)
+    whole = np.concatenate([-slope, -drawing.stiff @ drawing.longer, lack])
+    assert np.allclose(right, whole, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("farthest", [np.inf, 0.2, 0.01])

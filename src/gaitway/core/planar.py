@@ -24,7 +24,7 @@ def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Return pose `b`, given in the frame of pose `a`, in the frame in which `a` is given; (..., 3)."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.ndim == b.ndim == 1:
-        return np.array([*_moved(a.tolist(), *b[:2].tolist()), _wrapped(float(a[2]) + float(b[2]))])
+        return np.array(composed(a.tolist(), b.tolist()))
     moved = transform_points(a, b[..., :2])
     out = np.empty((*moved.shape[:-1], 3))
     out[..., :2] = moved
@@ -38,7 +38,7 @@ def inverse(pose: npt.ArrayLike) -> FloatArray:
     c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     if pose.ndim == 1:
         x, y, heading = pose.tolist()
-        return np.array([-float(c) * x - float(s) * y, float(s) * x - float(c) * y, _wrapped(-heading)])
+        return np.array([-float(c) * x - float(s) * y, float(s) * x - float(c) * y, wrapped(-heading)])
     x, y = pose[..., 0], pose[..., 1]
     out = np.empty(pose.shape)
     out[..., 0] = -c * x - s * y
@@ -70,7 +70,13 @@ def transform_points(pose: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
 # number, and by the same functions of NumPy they give the same bits.
 
 
-def _wrapped(angle: float) -> float:
+def composed(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+    """Return what `compose` does, of two poses as plain numbers."""
+    return *_moved(a, b[0], b[1]), wrapped(a[2] + b[2])
+
+
+def wrapped(angle: float) -> float:
+    """Return what `wrap_angle` does, of a plain number."""
     out = (angle + math.pi) % (2.0 * math.pi) - math.pi
     return -math.pi if out >= math.pi else out
 

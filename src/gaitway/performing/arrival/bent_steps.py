@@ -184,5 +184,5 @@ def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip 
 
 def pose_of(values: FloatArray) -> Pose:
     """Return a planar pose as plain numbers, its heading wrapped."""
-    x, y, heading = (float(v) for v in values)
-    return x, y, float(planar.wrap_angle(heading))
+    x, y, heading = values.tolist()
+    return x, y, planar.wrapped(heading)

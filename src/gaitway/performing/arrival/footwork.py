@@ -76,13 +76,12 @@ def footwork(clip: Clip) -> Footwork | None:
 
 def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
     """Join footworks, each with its first frame at a pose, which is the last frame of the one before."""
-    counts = [len(work) - min(k, 1) for k, work in enumerate(works)]
     parts = [slice(min(k, 1), None) for k in range(len(works))]
-    start = np.repeat(np.array(poses, dtype=np.float64), counts, axis=0)
-    local = np.concatenate([work.path[part] for work, part in zip(works, parts, strict=True)])
-    path = planar.compose(start, local)
-    path[:, 2] = np.unwrap(start[:, 2] + local[:, 2])
+    start, c, s = _starts(works, poses)
     feet = np.concatenate([work.ends[part] for work, part in zip(works, parts, strict=True)])
+    x, y, ends = feet[..., 0], feet[..., 1], np.empty(feet.shape)
+    ends[..., 0] = start[:, :1] + c[:, None] * x - s[:, None] * y
+    ends[..., 1] = start[:, 1:2] + s[:, None] * x + c[:, None] * y
     down = np.concatenate([work.down[part] for work, part in zip(works, parts, strict=True)])
     rolled, gone = list[FloatArray](), 0.0
     for work, part in zip(works, parts, strict=True):
@@ -90,7 +89,30 @@ def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
             rolled.append(gone + work.rolled[part])
             gone = float(rolled[-1][-1])
     way = np.concatenate(rolled) if rolled else None
-    return Footwork(works[0].legs, path, planar.transform_points(start[:, None], feet), down, way, works[0].fps)
+    return Footwork(works[0].legs, _laid_path(works, start, c, s), ends, down, way, works[0].fps)
+
+
+def laid_path(works: Sequence[Footwork], poses: Sequence[Pose]) -> FloatArray:
+    """Return the path alone of joined footworks, see `laid`; (F, 3)."""
+    return _laid_path(works, *_starts(works, poses))
+
+
+def _starts(works: Sequence[Footwork], poses: Sequence[Pose]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return where the work of each frame is laid (F, 3), and the cosine and sine of its heading (F,)."""
+    counts, laid_at = [len(work) - min(k, 1) for k, work in enumerate(works)], np.array(poses, dtype=np.float64)
+    c, s = np.cos(laid_at[:, 2]), np.sin(laid_at[:, 2])
+    return np.repeat(laid_at, counts, axis=0), np.repeat(c, counts), np.repeat(s, counts)
+
+
+def _laid_path(works: Sequence[Footwork], start: FloatArray, c: FloatArray, s: FloatArray) -> FloatArray:
+    local = np.concatenate([work.path[min(k, 1) :] for k, work in enumerate(works)])
+    x, y, path = local[:, 0], local[:, 1], np.empty(local.shape)
+    path[:, 0] = start[:, 0] + c * x - s * y
+    path[:, 1] = start[:, 1] + s * x + c * y
+    heading = start[:, 2] + local[:, 2]
+    jumps = np.abs(heading[1:] - heading[:-1]).max(initial=0.0) >= np.pi
+    path[:, 2] = np.unwrap(heading) if jumps else heading
+    return path
 
 
 def _feet(skeleton: Skeleton) -> tuple[Leg, ...]:

@@ -87,12 +87,12 @@ def lay_path(
         out[frame, 2] = path[frame, 2] + added[k] + share[frame] * (added[k + 1] - added[k])
 
 
-@kernel
+@kernel(inner=True)
 def effects(
-    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, added: FloatArray,
-    longer: FloatArray, frames: IntArray, gone: FloatArray, turning: FloatArray, stretching: FloatArray,
+    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, group: IntArray,
+    added: FloatArray, longer: FloatArray, size: int, frames: IntArray, gone: FloatArray, parts: FloatArray,
 ) -> None:  # fmt: skip
-    """Compute where frames are, and what changes at knots do about that.
+    """Compute where frames are, and what variables do about that: headings of groups of knots, and lengths at knots.
 
     Args:
         ahead: as in `moved`.
@@ -100,15 +100,18 @@ def effects(
         half: as in `moved`.
         strides: as in `moved`.
         knots: frame in which each step begins, and the last frame; (K + 1,).
+        group: as in `assemble`.
         added: as in `moved`.
         longer: as in `moved`.
+        size: number of groups that are variables.
         frames: the frames; (C,).
         gone: how far each is from the first frame of the path [m], written; (C, 2).
-        turning: how far it goes for a radian at each knot [m], written; (C, 2, K + 1).
-        stretching: how far it goes for a share of 1 at each knot [m], written; (C, 2, K + 1).
+        parts: how far it goes for a radian at each group, and for a share of 1 at each knot [m], written; (C, 2, V).
     """
     count = len(ahead) + 1
-    sums = np.zeros((count, 10))
+    sums = np.empty((count, 10))
+    for k in range(10):
+        sums[0, k] = 0.0
     for frame in range(count - 1):
         u, v, factor = moved(ahead, step, half, strides, added, longer, frame)
         x, y, part = u * factor, v * factor, half[frame]
@@ -122,6 +125,8 @@ def effects(
         sums[after, 8], sums[after, 9] = sums[frame, 8] + (u - later_u), sums[frame, 9] + (v - later_v)
     for c in range(len(frames)):
         gone[c, 0], gone[c, 1] = sums[frames[c], 0], sums[frames[c], 1]
+        for i in range(size):
+            parts[c, 0, i] = parts[c, 1, i] = 0.0
         for k in range(len(knots)):
             here = min(knots[k], frames[c])
             turn_x = turn_y = stretch_x = stretch_y = 0.0
@@ -135,14 +140,16 @@ def effects(
                 turn_y += sums[after_it, 5] - sums[here, 5]
                 stretch_x += sums[after_it, 8] - sums[here, 8]
                 stretch_y += sums[after_it, 9] - sums[here, 9]
-            turning[c, 0, k], turning[c, 1, k] = -turn_y, turn_x
-            stretching[c, 0, k], stretching[c, 1, k] = stretch_x, stretch_y
+            if 0 < group[k] <= size:
+                parts[c, 0, group[k] - 1] -= turn_y
+                parts[c, 1, group[k] - 1] += turn_x
+            parts[c, 0, size + k], parts[c, 1, size + k] = stretch_x, stretch_y
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def assemble(
     planned: FloatArray, limits: FloatArray, group: IntArray, added: FloatArray, size: int, stiff: FloatArray,
-    held: FloatArray, rows: FloatArray, straightens: bool, system: FloatArray, slope: FloatArray,
+    held: FloatArray, straightens: bool, system: FloatArray, right: FloatArray,
 ) -> None:  # fmt: skip
     """Write the linear system of a change: variables are headings of groups of knots, lengths at knots, and forces.
 
@@ -154,12 +161,11 @@ def assemble(
         size: number of groups that are variables.
         stiff: what unequal lengths cost; (K + 1, K + 1).
         held: cost of stretching knots that are stretched as far as they may be; (K + 1,).
-        rows: what variables do about the end and about contacts; (R, V).
         straightens: whether turns are to become smaller, and not only to change as little as possible.
-        system: zeros, written; (V + R, V + R).
-        slope: zeros, its first `size` elements are written; (V,).
+        system: zeros, written but for what variables do about the end and about contacts; (V + R, V + R).
+        right: the right side; zeros, its first `size` elements are written; (V + R,).
     """
-    count, knots = rows.shape[1], len(group)
+    knots = len(group)
     for k in range(knots - 1):
         now = planned[k] + (added[k + 1] - added[k])
         over = now - min(max(now, limits[k, 0]), limits[k, 1])
@@ -178,17 +184,53 @@ def assemble(
             system[before, after] -= weight
             system[after, before] -= weight
         if straightens and 0 <= before < size:
-            slope[before] -= force
+            right[before] += force
         if straightens and 0 <= after < size:
-            slope[after] += force
+            right[after] -= force
     for i in range(knots):
         for j in range(knots):
             system[size + i, size + j] = stiff[i, j]
         system[size + i, size + i] += held[i]
-    for r in range(rows.shape[0]):
-        for k in range(count):
-            system[count + r, k] = system[k, count + r] = rows[r, k]
-        system[count + r, count + r] = -GIVE
+    for r in range(size + knots, len(right)):
+        system[r, r] = -GIVE
+
+
+@kernel
+def prepare(
+    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, group: IntArray,
+    added: FloatArray, longer: FloatArray, planned: FloatArray, limits: FloatArray, stiff: FloatArray,
+    held: FloatArray, size: int, frames: IntArray, straightens: bool, gone: FloatArray, parts: FloatArray,
+    system: FloatArray, right: FloatArray,
+) -> None:  # fmt: skip
+    """Write the linear system of a change, without contacts and what it is to do.
+
+    Args:
+        ahead: as in `moved`.
+        step: as in `moved`.
+        half: as in `moved`.
+        strides: as in `moved`.
+        knots: as in `effects`.
+        group: as in `assemble`.
+        added: as in `moved`.
+        longer: as in `moved`.
+        planned: as in `assemble`.
+        limits: as in `assemble`.
+        stiff: as in `assemble`.
+        held: as in `assemble`.
+        size: number of groups that are variables.
+        frames: frames of contacts, and the last one; (C + 1,).
+        straightens: as in `assemble`.
+        gone: as in `effects`, written; (C + 1, 2).
+        parts: as in `effects`, written; (C + 1, 2, V).
+        system: zeros, written but for rows and columns of contacts; (V + 2 + C, V + 2 + C).
+        right: the right side; zeros, its first `size` elements are written; (V + 2 + C,).
+    """
+    effects(ahead, step, half, strides, knots, group, added, longer, size, frames, gone, parts)
+    assemble(planned, limits, group, added, size, stiff, held, straightens, system, right)
+    count, last = size + len(knots), len(frames) - 1
+    for r in range(2):
+        for i in range(count):
+            system[count + r, i] = system[i, count + r] = parts[last, r, i]
 
 
 @kernel

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -28,12 +27,10 @@ from gaitway.space.traffic import Traffic, step_slots
 
 _STRIDE_S = 0.4
 """Time before and after within which feet are put down that a leg follows [s]."""
-_SHIFTS = (0.015, 0.04, 0.1, 0.2, 0.4)
-"""Distances by which a path is moved away from what it touches until it is clear [m]."""
-_PROBE = 0.06
-"""Distance over which the slope of the clearance is taken [m]."""
-_FLAT, _WRONG = 0.3, 0.2
-"""Least slope of the clearance that shows a direction, and the cosine beyond which it is taken for the wrong one."""
+_HERE, _SHIFTS = np.array([0.0]), np.array([0.015, 0.04, 0.1, 0.2, 0.4])
+"""No distance, and those by which a path is moved away from what it touches until it is clear [m]."""
+_NO_PATH = np.empty((0, 3))
+"""In place of a path that touches nothing, where none is needed."""
 _LEAST = 1e-3
 """Distance between two paths below which they count as the same [m]."""
 _GAP = 3
@@ -42,32 +39,26 @@ _GAP = 3
 
 @dataclass(frozen=True, eq=False)
 class _ClipCover:
-    """Discs of a clip in W windows, in the frame of its first pose."""
+    """The W windows of a clip, in the frame of its first pose."""
 
+    windows: IntArray
+    """Number of each window among those of the library; (W,)."""
     frames: IntArray
-    """Middle, first and last frame of each window, and frames one stride before and after the middle; (5, W)."""
-    poses: FloatArray
-    """Poses of the root in these frames; (5, W, 3)."""
-    around: FloatArray
-    discs: FloatArray
-    counts: IntArray
-    """Number of discs of each window; (W,)."""
-    bounds: FloatArray
-    """Greatest distance of the discs of a window from its root [m]; (W,)."""
+    """Middle, first and last frame of each window, and frames one stride before and after the middle; (W, 5)."""
+    local: FloatArray
+    """Inverse of the pose of the root in each of these frames, and its place; (W, 5, 5)."""
 
 
-def _clip_cover(prepared: PreparedLibrary, action: int, work: Footwork) -> _ClipCover:
-    discs = prepared.discs
+def _clip_cover(prepared: PreparedLibrary, clip: str, work: Footwork) -> _ClipCover:
+    discs, action = prepared.discs, prepared.table.clips.index(clip)
     windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
-    starts = discs.timed_starts[windows.start : windows.stop + 1]
     ends = discs.window_frames[windows]
     middle, reach = ends.sum(axis=1) // 2, round(_STRIDE_S * work.fps)
-    frames = np.stack([middle, ends[:, 0], ends[:, 1], middle - reach, middle + reach])
+    frames = np.column_stack([middle, ends, middle - reach, middle + reach])
     frames = np.clip(frames, 0, len(work) - 1)
-    return _ClipCover(
-        frames, work.path[frames], discs.window_around[windows], discs.timed[int(starts[0]) : int(starts[-1])],
-        np.diff(starts), discs.window_bounds[windows],
-    )  # fmt: skip
+    poses = work.path[frames]
+    local = np.concatenate([planar.inverse(poses), poses[..., :2]], axis=-1)
+    return _ClipCover(np.arange(windows.start, windows.stop), frames, local)
 
 
 class HeldTraffic:
@@ -104,32 +95,33 @@ class CarriedSteps:
             works: their footwork.
         """
         self.prepared, self.traffic = prepared, traffic
-        covers, rows, slots, start = [], [], [], 0
-        for step, work in zip(steps, works, strict=True):
-            action = prepared.table.clips.index(step.clip)
-            cover = prepared.part(("cover", action), partial(_clip_cover, prepared, action, work))
-            covers.append(cover)
-            rows.append(start + cover.frames)
-            slots.append(traffic.slots(prepared, step))
-            start += len(work) - 1
-        self.rows: IntArray = np.concatenate(rows, axis=1)
-        self.poses = planar.inverse(np.concatenate([c.poses for c in covers], axis=1))
-        self.roots = np.concatenate([c.poses[..., :2] for c in covers], axis=1)
-        self.around = np.concatenate([c.around for c in covers])
-        self.discs = np.concatenate([c.discs for c in covers])
-        self.counts: IntArray = np.concatenate([c.counts for c in covers])
-        self.bounds = np.concatenate([c.bounds for c in covers])
-        self.slots = np.concatenate(slots)
-        self.starts: IntArray = np.concatenate([[0], np.cumsum(self.counts)])
+        covers = [
+            prepared.part(("cover", step.clip), partial(_clip_cover, prepared, step.clip, work))
+            for step, work in zip(steps, works, strict=True)
+        ]
+        starts = np.cumsum([0, *(len(work) - 1 for work in works[:-1])])
+        counts = [len(cover.windows) for cover in covers]
+        self.rows: IntArray = np.concatenate([cover.frames for cover in covers])
+        self.rows += np.repeat(starts, counts)[:, None]
+        self.local = np.concatenate([cover.local for cover in covers])
+        self.windows: IntArray = np.concatenate([cover.windows for cover in covers])
+        self.slots = np.concatenate([traffic.slots(prepared, step) for step in steps])
 
     def swept(self, path: FloatArray) -> Swept:
         """Return what the steps cover on a path (F, 3)."""
-        return self._swept(path[self.rows], np.arange(len(self.counts)))
+        discs, count = self.prepared.discs, len(self.windows)
+        total = int((discs.timed_starts[self.windows + 1] - discs.timed_starts[self.windows]).sum())
+        around, carried, starts = np.empty((count, 3)), np.empty((total, 3)), np.empty(count + 1, np.int64)
+        kernels.sweep(
+            np.array(path), self.rows, self.local, self.windows, discs.window_bounds, discs.window_around,
+            discs.timed, discs.timed_starts, around, carried, starts,
+        )  # fmt: skip
+        return Swept(around, carried, starts, self.slots, np.full(count, -1, dtype=np.int64))
 
     def blocked(self, path: FloatArray) -> IntArray:
         """Return the windows in which the steps touch an obstacle or anybody else on a path (F, 3)."""
-        every = np.arange(len(self.counts))
-        return every[self._touching(path[self.rows], every)]
+        needed = self._needed(path, _NO_PATH, np.arange(len(self.windows)), _HERE)[1]
+        return np.flatnonzero(np.isnan(needed))
 
     def contacts(self, path: FloatArray, free: FloatArray, blocked: IntArray) -> list[PathContact]:
         """Return where a path has to be held away from what it touches: one contact for each time that it does.
@@ -139,17 +131,9 @@ class CarriedSteps:
             free: another path of the same steps that touches nothing; (F, 3).
             blocked: the windows in which the first one touches something.
         """
-        here, there = path[self.rows[:, blocked]], free[self.rows[:, blocked], :2]
-        normals = self._normals(here, there, blocked)
-        shift = np.column_stack([normals, np.zeros(len(blocked))])
-        needed, left = np.full(len(blocked), np.nan), np.arange(len(blocked))
-        for far in _SHIFTS:
-            touching = self._touching(here[:, left] + far * shift[left], blocked[left])
-            needed[left[~touching]] = far
-            left = left[touching]
-            if not len(left):
-                break
-        apart = there[0] - here[0, :, :2]
+        normals, needed = self._needed(path, free, blocked, _SHIFTS)
+        here, there = path[self.rows[blocked, 0], :2], free[self.rows[blocked, 0], :2]
+        apart = there - here
         away = np.hypot(*apart.T)
         stuck = np.isnan(needed) & (away > _LEAST)  # there is room on the free path
         normals[stuck], needed[stuck] = apart[stuck] / away[stuck, None], away[stuck]
@@ -157,55 +141,26 @@ class CarriedSteps:
         for some in np.split(np.arange(len(blocked)), cuts):
             if not np.isnan(needed[some]).all():
                 k = int(some[np.nanargmax(needed[some])])
-                offset = float(normals[k] @ here[0, k, :2]) + needed[k]
-                found.append(PathContact(int(self.rows[0, blocked[k]]), normals[k], offset))
+                offset = float(normals[k] @ here[k]) + needed[k]
+                found.append(PathContact(int(self.rows[blocked[k], 0]), normals[k], offset))
         return found
 
-    def _normals(self, here: FloatArray, free: FloatArray, windows: IntArray) -> FloatArray:
-        """Return the directions in which windows get away from what they touch; (W, 2).
+    def _needed(
+        self, path: FloatArray, free: FloatArray, which: IntArray, shifts: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return in which direction some windows get away from what they touch (N, 2), and how far they must go [m].
 
-        Args:
-            here: poses of the root in the frames of the windows; (5, W, 3).
-            free: places of the root there that touch nothing, which decide about the side; (5, W, 2).
-            windows: the windows.
+        NaN stands for those that none of some distances is enough for; see `_carried_kernels.touch`.
         """
-        swept = self._swept(here, windows)
-        clearance = self.prepared.fields.clearance
-        short = swept.discs[:, 2] - clearance(swept.discs[:, :2])
-        worst = [a + int(np.argmax(short[a:b])) for a, b in pairwise(swept.starts.tolist())]
-        at = swept.discs[worst, :2]
-        offsets = _PROBE * np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-        around = clearance(at[:, None] + offsets)
-        uphill = np.column_stack([around[:, 0] - around[:, 1], around[:, 2] - around[:, 3]]) / (2.0 * _PROBE)
-        meets, middles = self.traffic.meetings(swept)
-        walled = short[worst] > 0.0
-        normals = np.where(walled[:, None], uphill, np.where(meets[:, None], here[0, :, :2] - middles, 0.0))
-        apart = free[0] - here[0, :, :2]
-        size, away = np.hypot(*normals.T), np.hypot(*apart.T)
-        # where a wall or a person has been crossed, the other side is the right one
-        wrong = (size < _FLAT) | (((normals * apart).sum(axis=1) < -_WRONG * size * away) & (away > _PROBE))
-        chosen = np.where(wrong[:, None], apart, normals)
-        return np.asarray(chosen / np.maximum(np.hypot(*chosen.T), 1e-9)[:, None])
-
-    def _swept(self, rows: FloatArray, windows: IntArray) -> Swept:
-        """Return what some windows cover, given poses of the root in their frames; (5, W, 3)."""
-        count = int(self.counts[windows].sum())
-        around, discs, starts = np.empty((len(windows), 3)), np.empty((count, 3)), np.empty(len(windows) + 1, np.int64)
-        kernels.sweep(
-            np.ascontiguousarray(rows), windows, self.poses, self.roots, self.bounds, self.around, self.discs,
-            self.starts, around, discs, starts,
-        )  # fmt: skip
-        return Swept(around, discs, starts, self.slots[windows], np.full(len(windows), -1, dtype=np.int64))
-
-    def _touching(self, rows: FloatArray, windows: IntArray) -> BoolArray:
-        """Return whether some windows touch anything, given poses of the root in their frames; (W,)."""
-        fields, touching = self.prepared.fields, np.empty(len(windows), dtype=np.bool_)
-        squares, grid = self.prepared.part("distances", lambda: _distances(fields))
+        fields, discs = self.prepared.fields, self.prepared.discs
+        normals, needed = np.zeros((len(which), 2)), np.empty(len(which))
+        squares, grid = self.prepared.part("distances", lambda: _distances(fields), placed=True)
         kernels.touch(
-            self.traffic.handle, squares, grid, np.ascontiguousarray(rows), windows, self.poses, self.roots,
-            self.bounds, self.around, self.discs, self.starts, self.slots, touching,
+            self.traffic.handle, squares, grid, path, free, self.rows, self.local, self.windows,
+            discs.window_bounds, discs.window_around, discs.timed, discs.timed_starts, self.slots, which, shifts,
+            normals, needed,
         )  # fmt: skip
-        return touching
+        return normals, needed
 
 
 def _distances(fields: WorldFields) -> tuple[Squares, FloatArray]:

@@ -20,7 +20,7 @@ from gaitway.library.actions import stays
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import Bend, follow_path, path_moves
 from gaitway.performing.arrival.bent_steps import bent_clips, pose_of
-from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
+from gaitway.performing.arrival.footwork import Footwork, Footworks, laid, laid_path
 from gaitway.performing.relaxing.bent_well import bent_well, feet_stay
 from gaitway.performing.relaxing.carried_steps import CarriedSteps, HeldTraffic
 from gaitway.performing.relaxing.straight_path import PathContact, StraightPath, turning
@@ -202,8 +202,20 @@ def _stretches(
             yield first, end
 
 
-_State = tuple[list[PlanStep], list[Footwork], Footwork, FloatArray, IntArray, bool, float]
+_State = tuple[list[PlanStep], list[Footwork], FloatArray, IntArray, bool, float]
 """What changes when steps are drawn otherwise: steps, their footwork, path and knots, and when the last one ends."""
+
+
+@dataclass(frozen=True)
+class _Freedom:
+    """How a clip may be changed."""
+
+    turns: bool
+    """Whether it may turn farther or less far."""
+    stretches: bool
+    """Whether it may be longer or shorter."""
+    limits: tuple[float, float]
+    """Least and greatest turn that can be made of it, or of those like it [rad]."""
 
 
 class _Stretch:
@@ -216,14 +228,13 @@ class _Stretch:
         self.prepared, self.traffic, self.footworks, self.strain = prepared, traffic, footworks, strain
         self.keep, self.start, self.end_time, self.changed = keep, steps[0].pose, end_time, False
         self._use(list(steps))
-        self.path = self.work.path
+        self.path = laid_path(self.works, [step.pose for step in steps])
         self.waiting: Swept | None = None
         self.tried: set[tuple[int, int]] = set()
 
     def _use(self, steps: list[PlanStep]) -> None:
         """Take steps with other clips of the same durations."""
         self.steps, self.works = steps, self._works(steps)
-        self.work = laid(self.works, [step.pose for step in steps])
         self.knots: IntArray = np.cumsum([0, *(len(work) - 1 for work in self.works)])
 
     def _works(self, steps: Sequence[PlanStep]) -> list[Footwork]:
@@ -260,7 +271,7 @@ class _Stretch:
         if len(works) < count:
             return False
         knots: IntArray = np.cumsum([0, *(len(work) - 1 for work in works)])
-        shape = laid(works, _chained(pose_of(old[0]), works)).path
+        shape = laid_path(works, _chained(pose_of(old[0]), works))
         shape[:, 2] += old[0, 2] - shape[0, 2]
         at = np.linspace(0.0, len(old) - 1.0, len(shape))
         now = np.column_stack([np.interp(at, np.arange(len(old)), column) for column in old.T])
@@ -319,8 +330,8 @@ class _Stretch:
         before, path = turning(self.path[: b + 1], self.knots[: end + 1]), self.path[a:]
         later = self.steps[first:]
         poses = _chained(self.start, self._works(later))
-        self._use([replace(step, pose=pose) for step, pose in zip(later, poses, strict=True)])
-        shape, self.path = np.array(self.work.path[: b - a + 1]), path
+        self._use(_posed(later, poses))
+        shape, self.path = laid_path(self.works[: end - first], poses[: end - first]), path
         shape[:, 2] += 2.0 * np.pi * np.round((now[0, 2] - shape[0, 2]) / (2.0 * np.pi))
         heading = float(now[-1, 2]) if keep else None
         found = self._redrawn(0, end - first, now, knots, now[-1, :2], heading, shape)
@@ -438,10 +449,10 @@ class _Stretch:
         return int(body_hit(self.traffic.handle, int(first_slot(time)), read_only(discs))) < 0
 
     def _state(self) -> _State:
-        return self.steps, self.works, self.work, self.path, self.knots, self.changed, self.end_time
+        return self.steps, self.works, self.path, self.knots, self.changed, self.end_time
 
     def _restore(self, state: _State) -> None:
-        self.steps, self.works, self.work, self.path, self.knots, self.changed, self.end_time = state
+        self.steps, self.works, self.path, self.knots, self.changed, self.end_time = state
 
     def _relax(self, first: int, end: int) -> None:
         """Draw the steps from one number up to another straight, or parts of them."""
@@ -502,7 +513,7 @@ class _Stretch:
         if fitting == steps:
             return steps, path
         works = self._works(fitting)
-        base = laid(works, _chained(pose_of(path[0]), works)).path
+        base = laid_path(works, _chained(pose_of(path[0]), works))
         base[:, 2] += path[0, 2] - base[0, 2]
         fits = self._drawn(fitting, base, path, knots, wanted, contacts)
         if fits is None and not len(self._carried(fitting).blocked(path)):
@@ -523,12 +534,11 @@ class _Stretch:
             wanted: place and heading of the last frame; None for any heading.
             contacts: what holds the path; more are added.
         """
-        works = self._works(steps)
         carried = self._carried(steps)
-        still = np.array([self._still(step.clip) for step in steps])
-        far = np.array([np.hypot(*work.path[-1, :2]) >= _FARTHEST for work in works])
-        limits = np.array([self._limits(step.clip) for step in steps])
-        drawing = StraightPath(shape, knots, turns=~still, strides=far, limits=limits)
+        free_to = [self._freedom(step) for step in steps]
+        turns, strides = np.array([free.turns for free in free_to]), np.array([free.stretches for free in free_to])
+        limits = np.array([free.limits for free in free_to])
+        drawing = StraightPath(shape, knots, turns=turns, strides=strides, limits=limits)
         farthest, best, least, missed = _FAR if shape is free else np.inf, None, np.inf, 0
         for number in range(_ROUNDS):
             drawing.next(*wanted, contacts, farthest)
@@ -575,8 +585,7 @@ class _Stretch:
             return first + len(steps) // 2  # where steps of other clips meet, their sway need not
         everything = [*self.steps[:first], *steps, *self.steps[after:]]
         if everything != self.steps:
-            poses = _chained(self.start, self._works(everything))
-            self._use([replace(step, pose=pose) for step, pose in zip(everything, poses, strict=True)])
+            self._use(_posed(everything, _chained(self.start, self._works(everything))))
         later = np.array(old[b + 1 :])
         later[:, 2] += part[-1, 2] - old[b, 2]
         self.path = np.concatenate([old[:a], part, later])
@@ -597,13 +606,13 @@ class _Stretch:
             end: number of the step after the last.
             beside: number of steps on either side that count as well; None for all that there are.
         """
-        moves = [False, *(not self._still(step.clip) for step in self.steps), False]
-        edges = [k for k, (before, after) in enumerate(pairwise(moves)) if before != after]
+        start, stop = (0, len(self.steps)) if beside is None else (max(first - beside, 0), end + beside)
+        moves = [False, *(not self._still(step.clip) for step in self.steps[start:stop]), False]
+        edges = [start + k for k, (before, after) in enumerate(pairwise(moves)) if before != after]
         for low, high in zip(edges[::2], edges[1::2], strict=True):
             if low < end and first < high:
-                a, b = (low, high) if beside is None else (max(low, first - beside), min(high, end + beside))
-                works, poses = self.works[a:b], [step.pose for step in self.steps[a:b]]
-                yield a, b, follow_path(laid(works, poses), self._part(a, b, poses[0][2]))
+                works, poses = self.works[low:high], [step.pose for step in self.steps[low:high]]
+                yield low, high, follow_path(laid(works, poses), self._part(low, high, poses[0][2]))
 
     def _part(self, low: int, high: int, heading: float) -> FloatArray:
         """Return the path of some steps, its headings near one."""
@@ -622,27 +631,29 @@ class _Stretch:
             alike = self._alike(own)
             if self.prepared.fields.areas:  # where there may be a limit, a short step does not become a long one
                 most = _DEARER * np.hypot(*table.moves[own, :2])
-                alike = [a for a in alike if a == own or np.hypot(*table.moves[a, :2]) <= most]
-            choice = min(alike, key=lambda a: (abs(table.moves[a, 2] - turn), a != own, a))
-            if abs(table.moves[own, 2] - turn) - abs(table.moves[choice, 2] - turn) < _GAIN:
+                alike = {a: turned for a, turned in alike.items() if a == own or np.hypot(*table.moves[a, :2]) <= most}
+            away, _, choice = min((abs(turned - turn), a != own, a) for a, turned in alike.items())
+            if abs(alike[own] - turn) - away < _GAIN:
                 choice = own
             name = table.behaviors[table.behavior[choice]]
-            out.append(replace(step, behavior=name, clip=table.clips[choice]))
+            same = choice == own and name == step.behavior
+            out.append(step if same else replace(step, behavior=name, clip=table.clips[choice]))
         return out
 
-    def _limits(self, clip: str) -> tuple[float, float]:
-        """Return the least and the greatest turn that can be made of a clip, or of those like it [rad]."""
-        return self.prepared.part(("turn limits", clip), lambda: self._find_limits(clip), paced=True)
+    def _freedom(self, step: PlanStep) -> _Freedom:
+        """Return how the clip of a step may be changed."""
+        return self.prepared.part(("freedom", step.clip), lambda: self._find_freedom(step), paced=True)
 
-    def _find_limits(self, clip: str) -> tuple[float, float]:
-        turns = self.prepared.table.moves[self._alike(self.prepared.table.clips.index(clip)), 2]
-        return float(turns.min()) - _BENT, float(turns.max()) + _BENT
+    def _find_freedom(self, step: PlanStep) -> _Freedom:
+        turns = self._alike(self.prepared.table.clips.index(step.clip)).values()
+        far = any(np.hypot(*work.path[-1, :2]) >= _FARTHEST for work in self._works([step]))
+        return _Freedom(not self._still(step.clip), far, (min(turns) - _BENT, max(turns) + _BENT))
 
-    def _alike(self, action: int) -> list[int]:
-        """Return the actions that may take the place of one, with itself."""
+    def _alike(self, action: int) -> dict[int, float]:
+        """Return the actions that may take the place of one, with itself, and how far each turns [rad]."""
         return self.prepared.part(("alike", action), lambda: self._find_alike(action), paced=True)
 
-    def _find_alike(self, action: int) -> list[int]:
+    def _find_alike(self, action: int) -> dict[int, float]:
         table = self.prepared.table
         same = (
             (table.start_state == table.start_state[action])
@@ -652,7 +663,8 @@ class _Stretch:
             & (self.prepared.speeds == self.prepared.speeds[action])
         )
         found = (int(a) for a in np.flatnonzero(same))
-        return [a for a in found if a == action or (self._goes(a) and self._goes(action))]
+        alike = [a for a in found if a == action or (self._goes(a) and self._goes(action))]
+        return {a: float(table.moves[a, 2]) for a in alike}
 
     def _goes(self, action: int) -> bool:
         """Return whether an action goes somewhere on feet."""
@@ -732,5 +744,14 @@ def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
     """Return the poses of steps that begin at a pose, each where the one before it ends."""
     poses = [start]
     for work in works[:-1]:
-        poses.append(pose_of(planar.compose(poses[-1], work.path[-1])))
+        x, y, heading = planar.composed(poses[-1], work.path[-1].tolist())
+        poses.append((x, y, planar.wrapped(heading)))
     return poses
+
+
+def _posed(steps: Sequence[PlanStep], poses: Sequence[Pose]) -> list[PlanStep]:
+    """Return steps at other poses."""
+    return [
+        step if step.pose == pose else PlanStep(step.behavior, step.clip, pose, step.time, step.speed)
+        for step, pose in zip(steps, poses, strict=True)
+    ]

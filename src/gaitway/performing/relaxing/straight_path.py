@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
-from gaitway.motion.blending import ease
 from gaitway.performing.relaxing import _straight_kernels as kernels
 
 _ROUNDS, _CLOSING = 7, 5
@@ -54,19 +53,20 @@ class StraightPath:
             limits: least and greatest turn of each step, which are seldom passed [rad]; (K, 2); None for any.
         """
         count = len(knots) - 1
-        self.path, self.knots, self.ahead = np.ascontiguousarray(path), knots, np.diff(path[:, :2], axis=0)
+        self.path, self.knots, self.ahead = np.ascontiguousarray(path), knots, path[1:, :2] - path[:-1, :2]
         self.planned = np.diff(path[knots, 2])
         self.limits = np.tile([-np.inf, np.inf], (count, 1)) if limits is None else limits
         self.step, share = _shares(knots)
         self.share, self.half = share, 0.5 * (share[1:] + share[:-1])
         turns = np.ones(count, dtype=bool) if turns is None else turns
         strides = np.ones(count, dtype=bool) if strides is None else strides
-        self.group = np.concatenate([[0], np.cumsum(turns)])
+        self.group: IntArray = np.concatenate([[0], np.cumsum(turns)])
         self.strides = np.repeat(strides, np.diff(knots)).astype(np.float64)
         self.added, self.longer, self.used = np.zeros(count + 1), np.zeros(count + 1), list[PathContact]()
-        between = np.diff(np.eye(count + 1), axis=0)
-        self._bases: dict[int, FloatArray] = {}
-        self.stiff = _STIFF / (count + 1) * np.eye(count + 1) + _UNEVEN * between.T @ between
+        self.stiff = np.zeros((count + 1, count + 1))
+        self.stiff.flat[:: count + 2] = _STIFF / (count + 1) + 2.0 * _UNEVEN
+        self.stiff[0, 0] = self.stiff[-1, -1] = _STIFF / (count + 1) + _UNEVEN
+        self.stiff.flat[1 :: count + 2] = self.stiff.flat[count + 1 :: count + 2] = -_UNEVEN
 
     def find(
         self, place: tuple[float, float], heading: float | None, contacts: Sequence[PathContact] = ()
@@ -93,16 +93,17 @@ class StraightPath:
             contacts: what the path must keep clear of.
             farthest: farthest that any frame may go from the latest path, before its end is led to the place [m].
         """
-        (size, basis), self.used = self._free(heading), list(contacts)
-        held = np.zeros(len(self.longer))
-        lack, rows = self._lacking(place, self.used, basis)
-        change, force = self._change(size, lack, rows, held, False)
-        while (force[2:] > 0.0).any():  # a contact that pulls is none
-            stays = np.concatenate([[True, True], force[2:] <= 0.0])
-            self.used = [contact for contact, stay in zip(self.used, stays[2:].tolist(), strict=True) if stay]
-            lack, rows = lack[stays], rows[stays]
-            change, force = self._change(size, lack, rows, held, False)
-        self._apply(size, change, farthest)
+        size, self.used = self._free(heading), list(contacts)
+        system, right = self._system(place, size, np.zeros(len(self.longer)), True)
+        count = size + len(self.longer)
+        solved = _solved(system, right)
+        while len(self.used) and (solved[count + 2 :] > 0.0).any():  # a contact that pulls is none
+            stays = solved[count + 2 :] <= 0.0
+            self.used = [contact for contact, stay in zip(self.used, stays.tolist(), strict=True) if stay]
+            left = np.concatenate([np.arange(count + 2), count + 2 + np.flatnonzero(stays)])
+            system, right = system[left[:, None], left], right[left]
+            solved = _solved(system, right)
+        self._apply(size, solved, farthest)
 
     def closed(self, place: tuple[float, float], heading: float | None) -> FloatArray | None:
         """Return the latest path, led to a place by the smallest changes; None if it does not get there.
@@ -111,29 +112,25 @@ class StraightPath:
             place: where the last frame is to be: x, y [m].
             heading: its heading, near that of the path and not wrapped [rad]; None for any.
         """
-        (size, basis), held = self._free(heading), np.zeros(len(self.longer))
+        size, held = self._free(heading), np.zeros(len(self.longer))
         for _ in range(_CLOSING):
-            lack, rows = self._lacking(place, self.used, basis)
-            if np.hypot(*lack[:2]) < 0.9 * _CLOSED and np.abs(lack[2:]).max(initial=0.0) < _TOUCHING:
+            system, right = self._system(place, size, held, False)
+            lack = right[size + len(self.longer) :]
+            away = float(np.hypot(lack[0], lack[1]))
+            if away < 0.9 * _CLOSED and not (self.used and np.abs(lack[2:]).max() >= _TOUCHING):
                 break
-            held = self._apply(size, self._change(size, lack, rows, held, True)[0], np.inf)
+            held = self._apply(size, _solved(system, right), np.inf)
         path = self.latest()
-        lack = np.hypot(*(np.asarray(place) - path[-1, :2]))
-        same = heading is None or abs(heading - path[-1, 2]) <= _CLOSED
-        return path if lack <= _CLOSED and same else None
+        x, y, ends = path[-1].tolist()
+        same = heading is None or abs(heading - ends) <= _CLOSED
+        return path if np.hypot(place[0] - x, place[1] - y) <= _CLOSED and same else None
 
-    def _free(self, heading: float | None) -> tuple[int, FloatArray]:
-        """Return how many groups of knots are free to turn, and which knots each turns; (K + 1, groups).
-
-        The last heading is set if it is given.
-        """
+    def _free(self, heading: float | None) -> int:
+        """Return how many groups of knots are free to turn; the last heading is set if it is given."""
         last = int(self.group[-1])
         if heading is not None and last > 0:
             self.added[self.group == last] = heading - self.path[-1, 2]
-        size = max(last + 1 - (heading is not None), 1) - 1  # group 0 never turns
-        if size not in self._bases:
-            self._bases[size] = np.eye(last + 1)[self.group][:, 1 : 1 + size]
-        return size, self._bases[size]
+        return max(last + 1 - (heading is not None), 1) - 1  # group 0 never turns
 
     def _apply(self, size: int, change: FloatArray, farthest: float) -> FloatArray:
         """Change the variables; return the cost of stretching each knot that is stretched as far as it may be."""
@@ -146,8 +143,8 @@ class StraightPath:
 
     def excess(self) -> float:
         """Return by how much a step of the latest path turns beyond its limits at most [rad]."""
-        now = self.planned + np.diff(self.added)
-        return float(np.abs(now - np.clip(now, self.limits[:, 0], self.limits[:, 1])).max())
+        now = self.planned + (self.added[1:] - self.added[:-1])
+        return float(np.abs(now - np.minimum(np.maximum(now, self.limits[:, 0]), self.limits[:, 1])).max())
 
     def latest(self) -> FloatArray:
         """Return the latest path; (F, 3)."""
@@ -157,48 +154,45 @@ class StraightPath:
         )
         return out
 
-    def _lacking(
-        self, place: tuple[float, float], contacts: Sequence[PathContact], basis: FloatArray
+    def _system(
+        self, place: tuple[float, float], size: int, held: FloatArray, straightens: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what the end and the contacts lack (2 + C,), and what changes do about that (2 + C, variables)."""
-        frames = np.array([*(contact.frame for contact in contacts), len(self.ahead)])
-        gone = np.empty((len(frames), 2))
-        turning, stretching = np.empty((len(frames), 2, len(self.knots))), np.empty((len(frames), 2, len(self.knots)))
-        kernels.effects(
-            self.ahead, self.step, self.half, self.strides, self.knots, self.added, self.longer, frames, gone, turning,
-            stretching,
-        )  # fmt: skip
-        rows = np.concatenate([turning @ basis, stretching], axis=2)  # (C + 1, 2, variables)
-        here = self.path[0, :2] + gone
-        lack = [place[0] - here[-1, 0], place[1] - here[-1, 1]]
-        lack += [c.offset - float(c.normal @ at) for c, at in zip(contacts, here, strict=False)]
-        if not contacts:
-            return np.array(lack), rows[-1]
-        held = [contact.normal @ row for contact, row in zip(contacts, rows, strict=False)]
-        return np.array(lack), np.vstack([rows[-1], *held])
+        """Return the linear system of a change of all variables, and its right side; see `_straight_kernels.assemble`.
 
-    def _change(
-        self, size: int, lack: FloatArray, rows: FloatArray, held: FloatArray, closing: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the change of all variables, and the forces of the end and the contacts."""
-        count, total = rows.shape[1], sum(rows.shape)
-        system, slope = np.zeros((total, total)), np.zeros(count)
-        kernels.assemble(
-            self.planned, self.limits, self.group, self.added, size, self.stiff, held, rows, not closing, system, slope
-        )
-        if not closing:
-            slope[size:] = self.stiff @ self.longer
-        solved = np.linalg.solve(system, np.concatenate([-slope, lack]))
-        return solved[:count], solved[count:]
+        What the end and the contacts lack [m] is at the end of the right side.
+        """
+        count, contacts = size + len(self.longer), self.used
+        frames: IntArray = np.array([*(contact.frame for contact in contacts), len(self.ahead)])
+        gone, parts = np.empty((len(frames), 2)), np.empty((len(frames), 2, count))
+        total = count + 1 + len(frames)
+        system, right = np.zeros((total, total)), np.zeros(total)
+        kernels.prepare(
+            self.ahead, self.step, self.half, self.strides, self.knots, self.group, self.added, self.longer,
+            self.planned, self.limits, self.stiff, held, size, frames, straightens, gone, parts, system, right,
+        )  # fmt: skip
+        if straightens:
+            right[size:count] -= self.stiff @ self.longer
+        here = self.path[0, :2] + gone
+        right[count : count + 2] = place - here[-1]
+        for row, (contact, at, part) in enumerate(zip(contacts, here, parts, strict=False), count + 2):
+            right[row] = contact.offset - float(contact.normal @ at)
+            system[row, :count] = system[:count, row] = contact.normal @ part
+        return system, right
+
+
+def _solved(system: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.solve(system, right), dtype=np.float64)
 
 
 def turning(path: FloatArray, knots: IntArray) -> float:
     """Return the sum of the turns of steps, without signs [rad]."""
-    return float(np.abs(np.diff(path[knots, 2])).sum())
+    headings = path[knots, 2]
+    return float(np.abs(headings[1:] - headings[:-1]).sum())
 
 
 def _shares(knots: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the step of each frame, and the share of what is added at its end; (F,) each."""
-    numbers = np.arange(int(knots[-1]) + 1)
-    step: IntArray = np.clip(np.searchsorted(knots, numbers, side="left") - 1, 0, len(knots) - 2)
-    return step, ease((numbers - knots[step]) / np.maximum(knots[step + 1] - knots[step], 1))
+    counts = np.diff(knots)
+    step: IntArray = np.concatenate([[0], np.repeat(np.arange(len(counts)), counts)])
+    part = (np.arange(len(step)) - knots[step]) / np.maximum(counts, 1)[step]
+    return step, part * part * (3.0 - 2.0 * part)  # as `blending.ease`, within 0 and 1
