@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
 
 # rows of the room that `two_bone` works in: an array for each vector would be slower, and slower to compile
@@ -59,6 +61,48 @@ def unit_quaternions(q: FloatArray, tolerance: float, unit: FloatArray) -> int:
             scale = 1.0 if abs(length - 1.0) <= 1e-7 else 1.0 / length
             unit[f, j, 0], unit[f, j, 1], unit[f, j, 2], unit[f, j, 3] = w * scale, x * scale, y * scale, z * scale
     return -1
+
+
+@kernel(borrows=True)
+def bridge(
+    values: FloatArray, known: BoolArray, fps: float, window: float, fade: float, steepest: float, depth: int
+) -> None:
+    """Fill the frames that are not known so that value and slope go on; `motion.footplants.bridge` explains it.
+
+    Args:
+        values: one number a frame, changed; (F,).
+        known: frames whose values are known; (F,).
+        fps: frame rate [Hz].
+        window: frames within which values fade to zero.
+        fade: frames within which slopes do.
+        steepest: greatest slope that goes on, a second.
+        depth: greatest number of frames over which a slope is measured.
+    """
+    count, start = len(values), 0
+    while start < count:
+        stop = start
+        while stop < count and not known[stop]:
+            stop += 1
+        gap = float(stop - start + 1)
+        for frame in range(start, stop):
+            values[frame] = 0.0
+        for side in range(2 if stop > start else 0):
+            edge, inward = (start - 1, -1) if side == 0 else (stop, 1)
+            if 0 <= edge < count:
+                over = 0
+                while over < depth and 0 <= edge + inward * (over + 1) < count and known[edge + inward * (over + 1)]:
+                    over += 1
+                slope = 0.0
+                if over > 0:
+                    slope = (values[edge] - values[edge + inward * over]) / over
+                    slope *= min(1.0, steepest / max(math.sqrt(slope * slope) * fps, 1e-12))
+                opened = stop == count if side == 0 else start == 0
+                reach = window if opened else min(window, gap)
+                for frame in range(start, stop):
+                    steps = float(abs(frame - edge))
+                    t, rest = min(steps / reach, 1.0), min(max(1.0 - steps / min(fade, reach), 0.0), 1.0)
+                    values[frame] += values[edge] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * (steps * (rest * rest))
+        start = max(stop, start + 1)
 
 
 @kernel

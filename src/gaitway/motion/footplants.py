@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.motion import _kernels
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 
@@ -239,6 +240,13 @@ def bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) ->
                 slope = _outward_slope(out, known, edge, inward, fps)
                 part += out[edge] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * _spent(steps, min(fade, reach))
         out[start:stop] = part
+    return out
+
+
+def bridge_track(values: FloatArray, known: BoolArray, fps: float, window_s: float) -> FloatArray:
+    """Return what `bridge` does, of one number a frame (F,); many times as fast where there are many gaps."""
+    out, window, fade = np.array(values), max(window_s * fps, 1.0), max(SLOPE_S * fps, 2.0)
+    _kernels.bridge(out, np.array(known), float(fps), window, fade, STEEPEST, max(round(SLOPE_FROM_S * fps), 1))
     return out
 
 

@@ -18,7 +18,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
-from gaitway.motion.footplants import FootPlan, bridge, plan_foot
+from gaitway.motion.footplants import FootPlan, bridge_track, plan_foot
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS, set_limb, two_bone
 from gaitway.motion.kinematics import forward_kinematics
 
@@ -129,8 +129,8 @@ def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: Fo
     bent = _bend(np.linalg.norm(ankle - hip, axis=-1), a, b)
     change = _bend(reach, a, b) - bent
     smooth = scipy.ndimage.gaussian_filter1d(change, DAMPING_S * fps, mode="nearest")
-    rest = np.where(plan.planted, change - smooth, 0.0)[:, None]
-    change = smooth + bridge(rest, plan.planted, fps, 3.0 * DAMPING_S)[:, 0]
+    rest = np.where(plan.planted, change - smooth, 0.0)
+    change = smooth + bridge_track(rest, plan.planted, fps, 3.0 * DAMPING_S)
     angle = np.clip(bent + change, 0.0, np.pi)
     wanted = np.sqrt(a * a + b * b + 2.0 * a * b * np.cos(angle))
     out = hip + line * (wanted / np.maximum(length, 1e-9))[:, None]

@@ -242,12 +242,18 @@ def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArra
     """
     frames, at, turned = len(carried), bend.work.ends[:, number], bend.path[:, 2] - bend.work.path[:, 2]
     shift, turn, planted = np.zeros((frames, 3)), np.zeros(frames), np.zeros(frames, dtype=bool)
-    for k, before, after, weight in stance_weights(bend, number):
-        stance, move = bend.stances[k], bend.moves[k]
-        rows = slice(before, after)
-        shift[rows, :2] += weight[:, None] * (planar.transform_points(move, at[rows]) - carried[rows, :2])
-        turn[rows] += weight * (move[2] - turned[rows])
-        planted[stance.start : stance.stop] = True
+    found = stance_weights(bend, number)
+    if found:
+        stances_of = np.array([k for k, _, _, _ in found])
+        counts = [after - before for _, before, after, _ in found]
+        rows = np.concatenate([np.arange(before, after) for _, before, after, _ in found])
+        weight, moves = np.concatenate([share for _, _, _, share in found]), bend.moves[np.repeat(stances_of, counts)]
+        aside = weight[:, None] * (planar.transform_points(moves, at[rows]) - carried[rows, :2])
+        # two stances at most count in a frame
+        np.add.at(shift, (rows[:, None], [0, 1]), aside)
+        np.add.at(turn, rows, weight * (moves[:, 2] - turned[rows]))
+    for k, _, _, _ in found:
+        planted[bend.stances[k].start : bend.stances[k].stop] = True
     return shift, turn, planted
 
 
@@ -270,9 +276,9 @@ def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatA
 
     It is 1 during the stance and falls during the swing; in the middle of a long swing only the body counts.
     """
-    coming = np.arange(stance.start - before, 0, -1) / (min(stance.start - before, longest) + 1)
-    going = np.arange(1, after - stance.stop + 1) / (min(after - stance.stop, longest) + 1)
-    t = np.minimum(np.concatenate([coming, np.zeros(stance.stop - stance.start), going]), 1.0)
+    frames, coming, going = np.arange(before, after), stance.start - before, after - stance.stop
+    away = np.maximum((stance.start - frames) / (min(coming, longest) + 1), 0.0)
+    t = np.minimum(np.maximum(away, (frames - (stance.stop - 1)) / (min(going, longest) + 1)), 1.0)
     # neither speed nor acceleration jumps where a swing begins and ends
     return np.asarray(1.0 - t * t * t * (10.0 + t * (6.0 * t - 15.0)))
 

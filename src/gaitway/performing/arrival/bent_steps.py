@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.core import planar, rotations
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.bending import Bend, bent, plan_bend
@@ -140,11 +140,47 @@ def bent_clips(sources: Sequence[Clip], bend: Bend, names: Sequence[str]) -> lis
         bend: how they are bent together.
         names: names of the results.
     """
-    motion, out, start = bent(_motion(sources), bend), [], 0
-    for k, (source, name) in enumerate(zip(sources, names, strict=True)):
-        out.append(_cut(motion, start, bend.path[start], source, sources[k - 1] if k > 0 else None, name))
-        start += len(source) - 1
-    return out
+    motion, counts = bent(_motion(sources), bend), [len(source) for source in sources]
+    lasts = np.cumsum(counts)
+    firsts, begins = lasts - counts, lasts - counts - np.arange(len(counts))  # in all clips, and in the motion
+    rows = np.arange(lasts[-1]) - np.repeat(np.arange(len(counts)), counts)
+    placed = np.array([[*source.root_positions[0, :2], source.headings()[0]] for source in sources])
+    back = planar.compose(placed, planar.inverse(bend.path[begins]))
+    roots, turns = motion.root_positions[rows], motion.rotations[rows]
+    roots[:, :2] = planar.transform_points(np.repeat(back, counts, axis=0), roots[:, :2])
+    turned = np.repeat(rotations.from_yaw(back[:, 2]), counts, axis=0)
+    turns[:, 0] = rotations.multiply(turned, turns[:, 0])
+    _meet(sources, motion, begins[1:], firsts[1:], roots, turns)
+    return [
+        replace(source, root_positions=roots[a:b], rotations=turns[a:b], name=name)
+        for source, name, a, b in zip(sources, names, firsts.tolist(), lasts.tolist(), strict=True)
+    ]
+
+
+def _meet(
+    sources: Sequence[Clip], motion: Clip, begins: IntArray, firsts: IntArray, roots: FloatArray, turns: FloatArray
+) -> None:
+    """Change the first frames of all clips but the first: what was bent of the one before is bent of them.
+
+    The motion has the last frame of one clip in place of the first of the next, and their poses need not be the same.
+
+    Args:
+        sources: the clips before they were bent; N.
+        motion: the bent motion.
+        begins: frame of the motion in which each begins; (N - 1,).
+        firsts: first frame of each among those of all clips; (N - 1,).
+        roots: places of the root in all clips [m], changed; (F, 3).
+        turns: rotations of all joints in them, changed; (F, J, 4).
+    """
+    if not len(firsts):
+        return
+    before = np.array([source.rotations[-1, 1:] for source in sources[:-1]])
+    after = np.array([source.rotations[0] for source in sources[1:]])
+    change = rotations.multiply(rotations.conjugate(before), turns[firsts, 1:])
+    turns[firsts, 1:] = rotations.multiply(after[:, 1:], change)
+    turns[firsts, 0] = after[:, 0]
+    roots[firsts] = [source.root_positions[0] for source in sources[1:]]
+    roots[firsts, 2] += motion.root_positions[begins, 2] - [source.root_positions[-1, 2] for source in sources[:-1]]
 
 
 def _motion(sources: Sequence[Clip]) -> Clip:
@@ -155,31 +191,6 @@ def _motion(sources: Sequence[Clip]) -> Clip:
         rotations=np.concatenate([c.rotations[min(k, 1) :] for k, c in enumerate(sources)]),
         contacts=None,
     )
-
-
-def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip | None, name: str) -> Clip:
-    """Return the part of a bent motion that came from a source clip, placed where the source lies in the plan.
-
-    Args:
-        motion: the bent motion.
-        start: frame in which the clip begins.
-        pose: pose of the root in that frame; (3,).
-        source: the clip.
-        before: clip before it, whose last frame stands for its first in the motion.
-        name: name of the result.
-    """
-    rows = slice(start, start + len(source))
-    roots, turns = np.array(motion.root_positions[rows]), np.array(motion.rotations[rows])
-    back = planar.compose(source.planar_path()[0], planar.inverse(pose))
-    roots[:, :2] = planar.transform_points(back, roots[:, :2])
-    turns[:, 0] = rotations.multiply(rotations.from_yaw(back[2]), turns[:, 0])
-    if before is not None:  # their poses need not be the same; what was bent of one is bent of the other
-        change = rotations.multiply(rotations.conjugate(before.rotations[-1, 1:]), turns[0, 1:])
-        turns[0, 1:] = rotations.multiply(source.rotations[0, 1:], change)
-        turns[0, 0] = source.rotations[0, 0]
-        roots[0] = source.root_positions[0]
-        roots[0, 2] += motion.root_positions[start, 2] - before.root_positions[-1, 2]
-    return replace(source, root_positions=roots, rotations=turns, name=name)
 
 
 def pose_of(values: FloatArray) -> Pose:
