@@ -33,7 +33,7 @@ _TOUCH = 1e-6
 """Share of a slot; a slot that is overlapped by less does not count."""
 _SIDE = 2**16
 """Largest block number; blocks farther from the origin are not told apart."""
-_STAYS = 0
+STAYS = 0
 """Number in place of an era in the keys of what stays for long; era k has k + 1."""
 _FREE = -1
 """Mark of an unused key."""
@@ -189,10 +189,10 @@ def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, pa
                         while disc < stop:
                             if meets(discs, disc, x, y, r):
                                 found = group
-                                disc, group, link, era, row, column = stop, end, -1, _STAYS, last_row, last_column
+                                disc, group, link, era, row, column = stop, end, -1, STAYS, last_row, last_column
                             disc += 1
                         group += 1
-                era = _STAYS if era > _STAYS else -1
+                era = STAYS if era > STAYS else -1
             row += 1
         column += 1
     return int(found)
@@ -205,10 +205,10 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
     A planner must ask this before a character stops for good, since earlier plans know nothing of it.
     """
     last, slot = max(arrays.last, slot, 0), max(slot, 0)
-    long = may_meet(arrays, _STAYS, slot, last + 1, x, y, r)
+    long = may_meet(arrays, STAYS, slot, last + 1, x, y, r)
     while slot <= last:
         end = ((slot >> ERA) + 1) << ERA
-        some = long and may_meet(arrays, _STAYS, slot, end, x, y, r)
+        some = long and may_meet(arrays, STAYS, slot, end, x, y, r)
         if some or may_meet(arrays, (slot >> ERA) + 1, slot, end, x, y, r):
             for one in range(slot, min(end, last + 1)):
                 owner = traffic_hit(arrays, one, x, y, r, -1)
@@ -220,7 +220,7 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
 
 @kernel(borrows=True, inner=True)
 def may_meet(arrays: TrafficArrays, era: int, first: int, end: int, x: float, y: float, r: float) -> bool:
-    """Return whether something of an era (plus 1, or `_STAYS`) may come within a disc in some slots."""
+    """Return whether something of an era (plus 1, or `STAYS`) may come within a disc in some slots."""
     keys, heads, links, chunks = arrays.keys, arrays.heads, arrays.links, arrays.chunks
     found = False
     if len(keys) > 0:
@@ -251,7 +251,7 @@ def is_first(
     around, begin = arrays.chunk_around, (arrays.chunks[chunk, BEGIN] >> ERA) + 1
     x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
     first = column == max(from_column, block_of(x - r)) and row == max(from_row, block_of(y - r))
-    return bool(first and (era == _STAYS or era == max(from_era, begin)))
+    return bool(first and (era == STAYS or era == max(from_era, begin)))
 
 
 @kernel(borrows=True, inner=True)
@@ -262,7 +262,7 @@ def block_of(along: float) -> int:
 
 @kernel(borrows=True, inner=True)
 def first_link(keys: IntArray, heads: Table, era: int, column: int, row: int) -> int:
-    """Return the first link of the chain of an era (plus 1, or `_STAYS`) and block, or -1."""
+    """Return the first link of the chain of an era (plus 1, or `STAYS`) and block, or -1."""
     place = _place(keys, era, column, row)
     return int(heads[place]) if keys[place] != _FREE else -1
 
@@ -317,7 +317,7 @@ def link_chunks(
             continue
         begin, stop = (chunks[chunk, BEGIN] >> ERA) + 1, ((chunks[chunk, END] - 1) >> ERA) + 2
         if stop - begin > short:
-            begin, stop = _STAYS, _STAYS + 1
+            begin, stop = STAYS, STAYS + 1
         for era in range(begin, stop):
             for column in range(block_of(x - r), block_of(x + r) + 1):
                 for row in range(block_of(y - r), block_of(y + r) + 1):

@@ -8,7 +8,7 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._distance_kernels import Squares
-from gaitway.space._traffic_kernels import TrafficArrays, group_hit
+from gaitway.space._traffic_kernels import ERA, STAYS, TrafficArrays, group_hit, may_meet
 
 PROBE = 0.06
 """Distance over which the slope of the clearance is taken [m]."""
@@ -113,7 +113,8 @@ def clearance(squares: Squares, grid: FloatArray, x: float, y: float) -> float:
 
     Args:
         squares: squared distances [m^2]; (rows, columns).
-        grid: x and y of the corner of the grid, side and squared side of a cell; (4,).
+        grid: x and y of the corner of the grid, side and squared side of a cell, how much less distances may come out
+            at any point than they are, and up to where that holds [m]; (6,).
         x: x of the point [m].
         y: y of the point [m].
     """
@@ -149,11 +150,16 @@ def met_group(
         starts: as in `sweep`.
         window: number of the window among those of the library.
     """
-    met, slot = -1, first
+    met, slot, u, v, whole = -1, first, around[window, 0], around[window, 1], around[window, 2] + slack
+    middle_x, middle_y = x + c * u - s * v, y + s * u + c * v
+    era, last = STAYS, ((end - 1) >> ERA) + 1
+    while era <= last and not may_meet(traffic, era, first, end, middle_x, middle_y, whole):
+        era = max(era + 1, (first >> ERA) + 1)
+    if era > last:
+        slot = end  # nobody is near in any of them
     while slot < end and met < 0:
-        u, v, r = around[window, 0], around[window, 1], around[window, 2] + slack
         disc, stop = starts[window], starts[window + 1]
-        if group_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, r, -1) < 0:
+        if group_hit(traffic, slot, middle_x, middle_y, whole, -1) < 0:
             disc = stop
         while disc < stop and met < 0:
             u, v, r = discs[disc, 0], discs[disc, 1], discs[disc, 2] + slack
@@ -161,6 +167,22 @@ def met_group(
             disc += 1
         slot += 1
     return met
+
+
+@kernel(borrows=True, inner=True)
+def is_far(squares: Squares, grid: FloatArray, x: float, y: float, r: float, largest: float) -> bool:
+    """Return whether no disc within another one can be found to touch an obstacle, which is known at once.
+
+    Args:
+        squares: as in `clearance`.
+        grid: as in `clearance`.
+        x: x of the middle of the disc around [m].
+        y: y of that middle [m].
+        r: its radius [m].
+        largest: greatest radius of a disc within it [m].
+    """
+    doubt = grid[4]
+    return clearance(squares, grid, x, y) > r + doubt and largest + doubt < grid[5]
 
 
 @kernel(borrows=True, inner=True)
@@ -204,7 +226,7 @@ def touch(
     Args:
         traffic_handle: all others.
         squares: squared distances to obstacles [m^2]; (rows, columns).
-        grid: x and y of the corner of that grid, side and squared side of a cell; (4,).
+        grid: as in `clearance`.
         path: as in `carry`.
         free: path that touches nothing, which decides about the side; (F, 3); (0, 3) if windows are not to be moved.
         rows: as in `carry`.
@@ -256,7 +278,10 @@ def touch(
             aside_x, aside_y = far * normals[k, 0], far * normals[k, 1]
             x, y, heading, slack = carry(path, rows, local, bounds[window], number, aside_x, aside_y)
             c, s = math.cos(heading), math.sin(heading)
-            hit = deepest(squares, grid, x, y, c, s, slack, discs, first, end, 0.0)[0] > 0.0
+            u, v, r = around[window, 0], around[window, 1], around[window, 2] + slack
+            hit = not is_far(
+                squares, grid, x + c * u - s * v, y + s * u + c * v, r, discs[first, 2] + slack
+            ) and deepest(squares, grid, x, y, c, s, slack, discs, first, end, 0.0)[0] > 0.0
             if not hit:
                 met = met_group(
                     traffic, slots[number, 0], slots[number, 1], x, y, c, s, slack, around, discs, starts, window

@@ -19,6 +19,7 @@ from gaitway.performing.arrival.footwork import Footwork
 from gaitway.performing.relaxing import _carried_kernels as kernels
 from gaitway.performing.relaxing.straight_path import PathContact
 from gaitway.space._distance_kernels import Squares
+from gaitway.space.distances import half_diagonal, reach
 from gaitway.space.fields import WorldFields
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import PlanStep
@@ -166,5 +167,6 @@ class CarriedSteps:
 def _distances(fields: WorldFields) -> tuple[Squares, FloatArray]:
     """Return squared distances to obstacles [m^2], and where their grid lies, see `_carried_kernels.clearance`."""
     spec = fields.spec
-    grid = np.array([*spec.origin, spec.cell, spec.cell**2])
+    doubt = 3.0 * half_diagonal(spec)
+    grid = np.array([*spec.origin, spec.cell, spec.cell**2, doubt, reach(spec)])
     return fields.arrays.squares[fields.arrays.field_of[0]], grid
