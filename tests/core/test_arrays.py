@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.core.arrays import owned
+from gaitway.core.arrays import owned, ranges
 from gaitway.core.errors import ClipError, FormatError, GaitwayError, MissingExtraError
 
 
@@ -40,3 +40,8 @@ def test_missing_extra_says_what_to_install() -> None:
     problem = MissingExtraError("writing MP4", "video")
     assert isinstance(problem, GaitwayError)
     assert "pip install 'gaitway[video]'" in str(problem)
+
+
+def test_ranges_follow_one_another() -> None:
+    assert ranges(np.array([3, 7, 7, 0]), np.array([5, 7, 10, 1])).tolist() == [3, 4, 7, 8, 9, 0]
+    assert ranges(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []

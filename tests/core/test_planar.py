@@ -45,3 +45,10 @@ def test_leading_axes_broadcast():
     a, b = np.zeros((4, 1, 3)), np.ones((5, 3))
     assert planar.compose(a, b).shape == (4, 5, 3)
     assert planar.inverse(a).shape == (4, 1, 3)
+
+
+@given(planar_poses(), planar_poses(), st.floats(-1e6, 1e6))
+def test_plain_numbers_have_the_bits_of_arrays(a, b, angle):
+    assert np.array_equal(planar.composed(a.tolist(), b.tolist()), planar.compose(a, b))
+    assert np.array_equal(planar.composed(a.tolist(), b.tolist()), planar.compose(a[None], b[None])[0])
+    assert planar.wrapped(angle) == planar.wrap_angle(angle)

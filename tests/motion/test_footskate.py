@@ -8,7 +8,7 @@ import pytest
 from figures import standing, walking
 from gaitway.core import rotations
 from gaitway.motion import clean_footskate, detect_contacts, foot_slide, stances
-from gaitway.motion.footplants import bridge
+from gaitway.motion.footplants import bridge, bridge_track
 from gaitway.motion.formats import load_clip
 from knees import knee_angles, knee_speeds
 from shared_data import MOCAP, needs_mocap
@@ -174,3 +174,13 @@ def test_every_capture_is_pinned_and_every_knee_but_those_that_are_known_stays_c
     assert len(slides) > 200
     assert {name for name, slide in slides.items() if slide > 0.002} <= {"Female1_A11_CrawlForward"}
     assert set(popping) == POPPING
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_number_a_frame_is_bridged_like_many(seed):
+    rng = np.random.default_rng(seed)
+    known = np.repeat(rng.random(30) < rng.uniform(0.0, 1.0), rng.integers(1, 7, 30))
+    values = rng.normal(0.0, 0.3, len(known)) * known
+    for fps, window_s in ((30.0, 0.09), (60.0, 0.3), (100.0, 10.0)):
+        plain = bridge(values[:, None], known, fps, window_s)[:, 0]
+        np.testing.assert_allclose(bridge_track(values, known, fps, window_s), plain, rtol=0.0, atol=1e-12)

@@ -202,14 +202,15 @@ def test_kernels_agree_with_whole_arrays(seed: int) -> None:
     last = int(drawing.group[-1])
     for size in (last, max(last - 1, 0)):
         count, held = size + 8, rng.random(8)
-        gone, parts = np.empty((4, 2)), np.empty((4, 2, count))
-        system, right = np.zeros((count + 5, count + 5)), np.zeros(count + 5)
+        here, parts = np.empty((4, 2)), np.empty((4, 2, count))
+        system, right = np.empty((count + 5, count + 5)), np.empty(count + 5)
         prepare(
-            drawing.ahead, drawing.step, drawing.half, drawing.strides, drawing.knots, drawing.group, drawing.added,
-            drawing.longer, drawing.planned, drawing.limits, drawing.stiff, held, size, frames, True, gone, parts,
-            system, right,
+            drawing.path, drawing.ahead, drawing.step, drawing.half, drawing.strides, drawing.knots, drawing.group,
+            drawing.added, drawing.longer, drawing.planned, drawing.limits, drawing.stiff, held, size, frames, 3.0, 1.0,
+            True, here, parts, system, right,
         )  # fmt: skip
-        assert np.allclose(gone, _sums(plain.moves()[1])[frames], rtol=0.0, atol=1e-12)
+        assert np.allclose(here, plain.latest()[frames, :2], rtol=0.0, atol=1e-12)
+        assert np.allclose(right[count : count + 2], [3.0, 1.0] - here[-1], rtol=0.0, atol=1e-12)
         assert np.allclose(parts, plain.parts(frames, size), rtol=0.0, atol=1e-12)
         rows = np.vstack([parts[-1], np.zeros((3, count))])
         expected_system, expected_slope = plain.system(size, rows, held)
@@ -217,12 +218,18 @@ def test_kernels_agree_with_whole_arrays(seed: int) -> None:
         assert np.allclose(right[:size], -expected_slope, rtol=1e-12, atol=1e-12)
 
 
+def test_stretching_costs_as_much_as_it_should() -> None:
+    path, knots = walked([0.1] * 5)
+    between = np.diff(np.eye(6), axis=0)
+    assert np.allclose(StraightPath(path, knots).stiff, 60.0 / 6 * np.eye(6) + 15.0 * between.T @ between)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_change_is_that_of_the_whole_system(seed: int) -> None:
     drawing, rng = some_drawing(seed)
     contacts = [PathContact(frame, np.array([0.6, -0.8]), rng.normal()) for frame in (30, 90)]
     size, place, held = int(drawing.group[-1]), (3.0, 1.0), np.zeros(8)
-    drawing.used = contacts
+    drawing._hold(contacts)
     frames = np.array([140, 30, 90])
     plain = Plainly(drawing)
     parts, at = plain.parts(frames, size), plain.latest()[frames, :2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from gaitway.motion.body import capsule_body, capsules
 from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, step_window_slots, traffic_hit
 from gaitway.space.mover_sweep import Swept, cover_footprint
 from gaitway.space.plan import Plan, PlanStep
-from gaitway.space.traffic import SLOT, Traffic, placed_discs
+from gaitway.space.traffic import SLOT, Traffic, placed_discs, step_slots, swept_step, swept_steps
 from gaitway.world.exact import footprint_distance
 from gaitway.world.obstacle import Mover, MoverPhase
 from gaitway.world.shapes import Box, Cylinder
@@ -55,6 +56,22 @@ def test_slots_are_half_open() -> None:
 def test_nobody_is_nowhere() -> None:
     assert traffic_hit(Traffic().arrays, 3, 0.0, 0.0, 1.0, -1) == -1
     assert stay_hit(Traffic().arrays, 3, 0.0, 0.0, 1.0) == -1
+
+
+def test_steps_cover_the_discs_of_their_windows(prepared: PreparedLibrary) -> None:
+    _, table, discs = prepared
+    first_step, *others = walk(prepared, (3.2, -1.1, 2.0), 0.37, WALK).steps
+    steps = [replace(first_step, speed=0.8), *others]
+    assert swept_steps([], table, discs) == []
+    for step, swept in zip(steps, swept_steps(steps, table, discs), strict=True):
+        action = table.clips.index(step.clip)
+        first, end = discs.window_starts[action : action + 2]
+        starts = discs.timed_starts[first : end + 1]
+        for got in (swept, swept_step(step, table, discs)):
+            assert (got.around == placed_discs(step.pose, discs.window_around[first:end])).all()
+            assert (got.discs == placed_discs(step.pose, discs.timed[starts[0] : starts[-1]])).all()
+            assert (got.starts == starts - starts[0]).all() and (got.kinds == -1).all()
+            assert (got.slots == step_slots(step, discs, action)).all()
 
 
 def test_a_planned_body_is_within_its_discs(prepared: PreparedLibrary) -> None:

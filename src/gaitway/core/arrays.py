@@ -51,6 +51,12 @@ def owned(
     return array
 
 
+def ranges(first: IntArray, end: IntArray) -> IntArray:
+    """Return the numbers from each first one up to each end (N,), one range after another."""
+    counts = end - first
+    return np.asarray(np.arange(counts.sum()) + np.repeat(end - np.cumsum(counts), counts))
+
+
 def read_only(array: Array) -> Array:
     """Return a contiguous read-only view (a copy if the array is not contiguous).
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.core.array_handle import ArrayHandle
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, ranges, read_only
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
@@ -153,7 +153,7 @@ class Traffic:
     def add_plan(self, owner: int, plan: Plan, table: ActionTable, discs: BodyDiscs) -> None:
         """Add a character from the first to the last moment of its plan; see `add_standing` for the time after it."""
         if plan.steps:
-            self.add_swept(owner, Swept.joined([swept_step(step, table, discs) for step in plan.steps]))
+            self.add_swept(owner, Swept.joined(swept_steps(plan.steps, table, discs)))
 
     def add_swept(self, owner: int, swept: Swept) -> None:
         """Add what an owner covers over time."""
@@ -386,16 +386,42 @@ def _moved(pose: Pose, discs: FloatArray) -> FloatArray:
 
 def swept_step(step: PlanStep, table: ActionTable, discs: BodyDiscs) -> Swept:
     """Return what one step of a plan covers, window by window."""
-    action = _action(table, step.clip, step.behavior)
-    windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
-    starts = discs.timed_starts[windows.start : windows.stop + 1]
-    return Swept(
-        _moved(step.pose, discs.window_around[windows]),
-        _moved(step.pose, discs.timed[int(starts[0]) : int(starts[-1])]),
-        starts - starts[0],
-        step_slots(step, discs, action),
-        np.full(len(starts) - 1, -1, dtype=np.int64),
-    )
+    return swept_steps([step], table, discs)[0]
+
+
+def swept_steps(steps: Sequence[PlanStep], table: ActionTable, discs: BodyDiscs) -> list[Swept]:
+    """Return what each of some steps of a plan covers, window by window."""
+    if not steps:
+        return []
+    names = [(step.clip, step.behavior) for step in steps]
+    known = {name: _action(table, *name) for name in dict.fromkeys(names)}
+    actions = np.array([known[name] for name in names])
+    first, end = discs.window_starts[actions], discs.window_starts[actions + 1]
+    windows, counts = ranges(first, end), end - first
+    starts, ends = discs.timed_starts[first], discs.timed_starts[end]
+    x, y, _ = np.array([step.pose for step in steps]).T
+    c, s = (np.array([turn(step.pose[2]) for step in steps]) for turn in (math.cos, math.sin))
+    around = _carried(x, y, c, s, counts, discs.window_around[windows])
+    carried = _carried(x, y, c, s, ends - starts, discs.timed[ranges(starts, ends)])
+    times, speeds = (np.repeat([getattr(step, of) for step in steps], counts) for of in ("time", "speed"))
+    slots = np.empty((len(windows), 2), dtype=np.int64)
+    step_window_slots(read_only(times[:, None] + discs.window_times[windows] / speeds[:, None]), slots)
+    kinds, out, window, disc = np.full(len(windows), -1, dtype=np.int64), list[Swept](), 0, 0
+    for a, b, here, there in zip(first.tolist(), end.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        rows = slice(window, window + b - a)
+        own, of_step = discs.timed_starts[a : b + 1] - here, carried[disc : disc + there - here]
+        out.append(Swept(around[rows], of_step, own, slots[rows], kinds[rows]))
+        window, disc = rows.stop, disc + there - here
+    return out
+
+
+def _carried(
+    x: FloatArray, y: FloatArray, c: FloatArray, s: FloatArray, counts: IntArray, discs: FloatArray
+) -> FloatArray:
+    """Return discs in the world, some in the frame of each pose, of which the cosine and the sine are known."""
+    x, y, c, s = (np.repeat(values, counts) for values in (x, y, c, s))
+    u, v = discs[:, 0], discs[:, 1]
+    return np.column_stack([x + c * u - s * v, y + s * u + c * v, discs[:, 2]])
 
 
 def step_slots(step: PlanStep, discs: BodyDiscs, action: int) -> IntArray:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core import planar, rotations
-from gaitway.core.arrays import BoolArray, FloatArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, ranges, read_only
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
@@ -119,10 +119,11 @@ def follow_path(work: Footwork, path: FloatArray) -> Bend | None:
     ]
     if work.rolled is not None or not placed:
         return None
-    moves, last = path_moves(work.path, path), len(work) - 1
+    last = len(work) - 1
     # a foot that is down in the first or in the last frame belongs to the steps before or after too
     at = [0 if s.start == 0 else last if s.stop > last else (s.start + s.stop) // 2 for s in placed]
-    return Bend(work, path, tuple(placed), moves[at], _strain(work, placed, moves[at], moves))
+    moves = path_moves(work.path[[0, *at]], path[[0, *at]])
+    return Bend(work, path, tuple(placed), moves[1:], _strain(work, placed, moves[1:], moves[:1]))
 
 
 def bent(clip: Clip, bend: Bend) -> Clip:
@@ -202,9 +203,8 @@ def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[BentStance], Float
 
 def path_moves(path: FloatArray, bent: FloatArray) -> FloatArray:
     """Return the planar moves of the world that carry poses (F, 3) to others, turns not wrapped; (F, 3)."""
-    moves = planar.compose(bent, planar.inverse(path))
-    moves[:, 2] = bent[:, 2] - path[:, 2]
-    return moves
+    places = planar.transform_points(bent, planar.inverse(path)[:, :2])
+    return np.column_stack([places, bent[:, 2] - path[:, 2]])
 
 
 def _strain(work: Footwork, placed: Sequence[BentStance], moves: FloatArray, roots: FloatArray) -> float:
@@ -242,18 +242,16 @@ def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArra
     """
     frames, at, turned = len(carried), bend.work.ends[:, number], bend.path[:, 2] - bend.work.path[:, 2]
     shift, turn, planted = np.zeros((frames, 3)), np.zeros(frames), np.zeros(frames, dtype=bool)
-    found = stance_weights(bend, number)
-    if found:
-        stances_of = np.array([k for k, _, _, _ in found])
-        counts = [after - before for _, before, after, _ in found]
-        rows = np.concatenate([np.arange(before, after) for _, before, after, _ in found])
-        weight, moves = np.concatenate([share for _, _, _, share in found]), bend.moves[np.repeat(stances_of, counts)]
-        aside = weight[:, None] * (planar.transform_points(moves, at[rows]) - carried[rows, :2])
-        # two stances at most count in a frame
-        np.add.at(shift, (rows[:, None], [0, 1]), aside)
-        np.add.at(turn, rows, weight * (moves[:, 2] - turned[rows]))
-    for k, _, _, _ in found:
-        planted[bend.stances[k].start : bend.stances[k].stop] = True
+    numbers, before, after, weight = _weights(bend, number)
+    rows, moves = ranges(before, after), bend.moves[np.repeat(numbers, after - before)]
+    aside = weight[:, None] * (planar.transform_points(moves, at[rows]) - carried[rows, :2])
+    # two stances at most count in a frame
+    for axis in range(2):
+        shift[:, axis] = np.bincount(rows, aside[:, axis], frames)
+    turn[:] = np.bincount(rows, weight * (moves[:, 2] - turned[rows]), frames)
+    for stance in bend.stances:
+        if stance.leg == number:
+            planted[stance.start : stance.stop] = True
     return shift, turn, planted
 
 
@@ -262,25 +260,29 @@ def stance_weights(bend: Bend, leg: int) -> list[tuple[int, int, int, FloatArray
 
     A stance counts from the end of the one before it until the next begins.
     """
-    own = [k for k, stance in enumerate(bend.stances) if stance.leg == leg]
-    out, longest = [], round(_SWING_S * bend.work.fps)
-    for place, k in enumerate(own):
-        before = bend.stances[own[place - 1]].stop if place > 0 else 0
-        after = bend.stances[own[place + 1]].start if place + 1 < len(own) else len(bend.work)
-        out.append((k, before, after, _weight(bend.stances[k], before, after, longest)))
-    return out
+    numbers, before, after, weights = _weights(bend, leg)
+    ends = np.cumsum(after - before).tolist()
+    return [
+        (k, a, b, weights[end - (b - a) : end])
+        for k, a, b, end in zip(numbers.tolist(), before.tolist(), after.tolist(), ends, strict=True)
+    ]
 
 
-def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatArray:
-    """Return the weight of a stance from the end of the one before it until the next begins; (after - before,).
+def _weights(bend: Bend, leg: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Return number, first frame and end frame of the N stances of a leg (N,), and all weights, one after another.
 
-    It is 1 during the stance and falls during the swing; in the middle of a long swing only the body counts.
+    A weight is 1 during the stance and falls during the swing; in the middle of a long swing only the body counts.
     """
-    frames, coming, going = np.arange(before, after), stance.start - before, after - stance.stop
-    away = np.maximum((stance.start - frames) / (min(coming, longest) + 1), 0.0)
-    t = np.minimum(np.maximum(away, (frames - (stance.stop - 1)) / (min(going, longest) + 1)), 1.0)
+    own = [(k, s.start, s.stop) for k, s in enumerate(bend.stances) if s.leg == leg]
+    numbers, start, stop = np.array(own, dtype=np.int64).reshape(-1, 3).T
+    before, after = np.concatenate([[0], stop])[:-1], np.concatenate([start, [len(bend.work)]])[1:]
+    counts, longest = after - before, round(_SWING_S * bend.work.fps)
+    frames = ranges(before, after)
+    coming = (np.repeat(start, counts) - frames) / np.repeat(np.minimum(start - before, longest) + 1, counts)
+    going = (frames - np.repeat(stop - 1, counts)) / np.repeat(np.minimum(after - stop, longest) + 1, counts)
+    t = np.minimum(np.maximum(np.maximum(coming, going), 0.0), 1.0)
     # neither speed nor acceleration jumps where a swing begins and ends
-    return np.asarray(1.0 - t * t * t * (10.0 + t * (6.0 * t - 15.0)))
+    return numbers, before, after, 1.0 - t * t * t * (10.0 + t * (6.0 * t - 15.0))
 
 
 def _walk(moved: Clip, bend: Bend) -> Clip:

@@ -141,8 +141,9 @@ def bent_clips(sources: Sequence[Clip], bend: Bend, names: Sequence[str]) -> lis
         names: names of the results.
     """
     motion, counts = bent(_motion(sources), bend), [len(source) for source in sources]
-    lasts = np.cumsum(counts)
-    firsts, begins = lasts - counts, lasts - counts - np.arange(len(counts))  # in all clips, and in the motion
+    lasts: IntArray = np.cumsum(counts)
+    firsts: IntArray = lasts - counts  # in all clips
+    begins = firsts - np.arange(len(counts))  # in the motion
     rows = np.arange(lasts[-1]) - np.repeat(np.arange(len(counts)), counts)
     placed = np.array([[*source.root_positions[0, :2], source.headings()[0]] for source in sources])
     back = planar.compose(placed, planar.inverse(bend.path[begins]))

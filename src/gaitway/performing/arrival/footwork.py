@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,12 @@ class Footwork:
 
     def __len__(self) -> int:
         return len(self.path)
+
+    @cached_property
+    def move(self) -> Pose:
+        """Pose of the root in the last frame, its heading not wrapped."""
+        x, y, heading = self.path[-1].tolist()
+        return x, y, heading
 
 
 @dataclass(eq=False)

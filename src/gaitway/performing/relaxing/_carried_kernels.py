@@ -8,7 +8,23 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._distance_kernels import Squares
-from gaitway.space._traffic_kernels import ERA, STAYS, TrafficArrays, group_hit, may_meet
+from gaitway.space._traffic_kernels import (
+    BEGIN,
+    END,
+    END_DISC,
+    END_GROUP,
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_GROUP,
+    FIRST_SLOT,
+    STAYS,
+    TrafficArrays,
+    block_of,
+    first_link,
+    group_hit,
+    meets,
+)
 
 PROBE = 0.06
 """Distance over which the slope of the clearance is taken [m]."""
@@ -129,7 +145,7 @@ def clearance(squares: Squares, grid: FloatArray, x: float, y: float) -> float:
     return math.sqrt(max(square, 0.0))
 
 
-@kernel(borrows=True, inner=True, shared=True)
+@kernel(borrows=True, inner=True)
 def met_group(
     traffic: TrafficArrays, first: int, end: int, x: float, y: float, c: float, s: float, slack: float,
     around: FloatArray, discs: FloatArray, starts: IntArray, window: int,
@@ -150,16 +166,11 @@ def met_group(
         starts: as in `sweep`.
         window: number of the window among those of the library.
     """
-    met, slot, u, v, whole = -1, first, around[window, 0], around[window, 1], around[window, 2] + slack
-    middle_x, middle_y = x + c * u - s * v, y + s * u + c * v
-    era, last = STAYS, ((end - 1) >> ERA) + 1
-    while era <= last and not may_meet(traffic, era, first, end, middle_x, middle_y, whole):
-        era = max(era + 1, (first >> ERA) + 1)
-    if era > last:
-        slot = end  # nobody is near in any of them
+    met, slot = -1, first
     while slot < end and met < 0:
+        u, v, r = around[window, 0], around[window, 1], around[window, 2] + slack
         disc, stop = starts[window], starts[window + 1]
-        if group_hit(traffic, slot, middle_x, middle_y, whole, -1) < 0:
+        if group_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, r, -1) < 0:
             disc = stop
         while disc < stop and met < 0:
             u, v, r = discs[disc, 0], discs[disc, 1], discs[disc, 2] + slack
@@ -167,6 +178,55 @@ def met_group(
             disc += 1
         slot += 1
     return met
+
+
+@kernel(borrows=True, inner=True)
+def meets_anybody(
+    traffic: TrafficArrays, first: int, end: int, x: float, y: float, c: float, s: float, slack: float,
+    around: FloatArray, discs: FloatArray, starts: IntArray, window: int,
+) -> bool:  # fmt: skip
+    """Return whether `met_group` finds anybody, with a single walk over those who may be there in any of the slots."""
+    chunks, groups = traffic.chunks, traffic.groups
+    u, v, r, hit = around[window, 0], around[window, 1], around[window, 2] + slack, False
+    u, v = x + c * u - s * v, y + s * u + c * v
+    column, last_column, last_row = block_of(u - r), block_of(u + r), block_of(v + r)
+    if len(traffic.keys) == 0:
+        column = last_column + 1
+    while column <= last_column and not hit:
+        row = block_of(v - r)
+        while row <= last_row and not hit:
+            era = STAYS
+            while era <= ((end - 1) >> ERA) + 1 and not hit:
+                link = first_link(traffic.keys, traffic.heads, era, column, row)
+                while link >= 0 and not hit:
+                    chunk = traffic.links[link, 0]
+                    link = traffic.links[link, 1]
+                    begin, until = max(chunks[chunk, BEGIN], first), min(chunks[chunk, END], end)
+                    if begin < until and meets(traffic.chunk_around, chunk, u, v, r):
+                        for group in range(chunks[chunk, FIRST_GROUP], chunks[chunk, END_GROUP]):
+                            there = max(groups[group, FIRST_SLOT], begin) < min(groups[group, END_SLOT], until)
+                            if not hit and there and meets(traffic.around, group, u, v, r):
+                                hit = share_floor(traffic, group, x, y, c, s, slack, discs, starts, window)
+                era = max(era + 1, (first >> ERA) + 1)
+            row += 1
+        column += 1
+    return hit
+
+
+@kernel(borrows=True, inner=True)
+def share_floor(
+    traffic: TrafficArrays, group: int, x: float, y: float, c: float, s: float, slack: float, discs: FloatArray,
+    starts: IntArray, window: int,
+) -> bool:  # fmt: skip
+    """Return whether a disc of a window meets one of a group of the traffic; arguments as in `met_group`."""
+    met, disc = 0, starts[window]
+    while disc < starts[window + 1] and met == 0:
+        u, v, r = discs[disc, 0], discs[disc, 1], discs[disc, 2] + slack
+        u, v = x + c * u - s * v, y + s * u + c * v
+        for other in range(traffic.groups[group, FIRST_DISC], traffic.groups[group, END_DISC]):
+            met += meets(traffic.discs, other, u, v, r)
+        disc += 1
+    return met > 0
 
 
 @kernel(borrows=True, inner=True)
@@ -182,7 +242,7 @@ def is_far(squares: Squares, grid: FloatArray, x: float, y: float, r: float, lar
         largest: greatest radius of a disc within it [m].
     """
     doubt = grid[4]
-    return clearance(squares, grid, x, y) > r + doubt and largest + doubt < grid[5]
+    return bool(clearance(squares, grid, x, y) > r + doubt and largest + doubt < grid[5])
 
 
 @kernel(borrows=True, inner=True)
@@ -279,14 +339,14 @@ def touch(
             x, y, heading, slack = carry(path, rows, local, bounds[window], number, aside_x, aside_y)
             c, s = math.cos(heading), math.sin(heading)
             u, v, r = around[window, 0], around[window, 1], around[window, 2] + slack
-            hit = not is_far(
-                squares, grid, x + c * u - s * v, y + s * u + c * v, r, discs[first, 2] + slack
-            ) and deepest(squares, grid, x, y, c, s, slack, discs, first, end, 0.0)[0] > 0.0
+            hit = (
+                not is_far(squares, grid, x + c * u - s * v, y + s * u + c * v, r, discs[first, 2] + slack)
+                and deepest(squares, grid, x, y, c, s, slack, discs, first, end, 0.0)[0] > 0.0
+            )
             if not hit:
-                met = met_group(
+                hit = meets_anybody(
                     traffic, slots[number, 0], slots[number, 1], x, y, c, s, slack, around, discs, starts, window
                 )
-                hit = met >= 0
             if not hit:
                 needed[k], tried = far, len(shifts)
             tried += 1

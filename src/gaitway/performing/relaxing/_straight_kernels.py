@@ -90,7 +90,7 @@ def lay_path(
 @kernel(inner=True)
 def effects(
     ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, group: IntArray,
-    added: FloatArray, longer: FloatArray, size: int, frames: IntArray, gone: FloatArray, parts: FloatArray,
+    added: FloatArray, longer: FloatArray, size: int, frames: IntArray, here: FloatArray, parts: FloatArray,
 ) -> None:  # fmt: skip
     """Compute where frames are, and what variables do about that: headings of groups of knots, and lengths at knots.
 
@@ -105,7 +105,7 @@ def effects(
         longer: as in `moved`.
         size: number of groups that are variables.
         frames: the frames; (C,).
-        gone: how far each is from the first frame of the path [m], written; (C, 2).
+        here: how far each is from the first frame of the path [m], written; (C, 2).
         parts: how far it goes for a radian at each group, and for a share of 1 at each knot [m], written; (C, 2, V).
     """
     count = len(ahead) + 1
@@ -124,22 +124,22 @@ def effects(
         sums[after, 6], sums[after, 7] = sums[frame, 6] + later_u, sums[frame, 7] + later_v
         sums[after, 8], sums[after, 9] = sums[frame, 8] + (u - later_u), sums[frame, 9] + (v - later_v)
     for c in range(len(frames)):
-        gone[c, 0], gone[c, 1] = sums[frames[c], 0], sums[frames[c], 1]
+        here[c, 0], here[c, 1] = sums[frames[c], 0], sums[frames[c], 1]
         for i in range(size):
             parts[c, 0, i] = parts[c, 1, i] = 0.0
         for k in range(len(knots)):
-            here = min(knots[k], frames[c])
+            own = min(knots[k], frames[c])
             turn_x = turn_y = stretch_x = stretch_y = 0.0
             if k > 0:
                 last = min(knots[k - 1], frames[c])
-                turn_x, turn_y = sums[here, 2] - sums[last, 2], sums[here, 3] - sums[last, 3]
-                stretch_x, stretch_y = sums[here, 6] - sums[last, 6], sums[here, 7] - sums[last, 7]
+                turn_x, turn_y = sums[own, 2] - sums[last, 2], sums[own, 3] - sums[last, 3]
+                stretch_x, stretch_y = sums[own, 6] - sums[last, 6], sums[own, 7] - sums[last, 7]
             if k < len(knots) - 1:
                 after_it = min(knots[k + 1], frames[c])
-                turn_x += sums[after_it, 4] - sums[here, 4]
-                turn_y += sums[after_it, 5] - sums[here, 5]
-                stretch_x += sums[after_it, 8] - sums[here, 8]
-                stretch_y += sums[after_it, 9] - sums[here, 9]
+                turn_x += sums[after_it, 4] - sums[own, 4]
+                turn_y += sums[after_it, 5] - sums[own, 5]
+                stretch_x += sums[after_it, 8] - sums[own, 8]
+                stretch_y += sums[after_it, 9] - sums[own, 9]
             if 0 < group[k] <= size:
                 parts[c, 0, group[k] - 1] -= turn_y
                 parts[c, 1, group[k] - 1] += turn_x
@@ -197,14 +197,15 @@ def assemble(
 
 @kernel
 def prepare(
-    ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray, group: IntArray,
-    added: FloatArray, longer: FloatArray, planned: FloatArray, limits: FloatArray, stiff: FloatArray,
-    held: FloatArray, size: int, frames: IntArray, straightens: bool, gone: FloatArray, parts: FloatArray,
-    system: FloatArray, right: FloatArray,
+    path: FloatArray, ahead: FloatArray, step: IntArray, half: FloatArray, strides: FloatArray, knots: IntArray,
+    group: IntArray, added: FloatArray, longer: FloatArray, planned: FloatArray, limits: FloatArray, stiff: FloatArray,
+    held: FloatArray, size: int, frames: IntArray, x: float, y: float, straightens: bool, here: FloatArray,
+    parts: FloatArray, system: FloatArray, right: FloatArray,
 ) -> None:  # fmt: skip
-    """Write the linear system of a change, without contacts and what it is to do.
+    """Write the linear system of a change, but for contacts.
 
     Args:
+        path: the path as planned; (F, 3).
         ahead: as in `moved`.
         step: as in `moved`.
         half: as in `moved`.
@@ -219,18 +220,27 @@ def prepare(
         held: as in `assemble`.
         size: number of groups that are variables.
         frames: frames of contacts, and the last one; (C + 1,).
+        x: x of the place where the last frame is to be [m].
+        y: y of that place [m].
         straightens: as in `assemble`.
-        gone: as in `effects`, written; (C + 1, 2).
+        here: where these frames are [m], written; (C + 1, 2).
         parts: as in `effects`, written; (C + 1, 2, V).
-        system: zeros, written but for rows and columns of contacts; (V + 2 + C, V + 2 + C).
-        right: the right side; zeros, its first `size` elements are written; (V + 2 + C,).
+        system: written; zeros for what variables do about contacts; (V + 2 + C, V + 2 + C).
+        right: the right side, written; zeros for the slope of lengths and for contacts; (V + 2 + C,).
     """
-    effects(ahead, step, half, strides, knots, group, added, longer, size, frames, gone, parts)
+    for i in range(len(right)):
+        right[i] = 0.0
+        for j in range(len(right)):
+            system[i, j] = 0.0
+    effects(ahead, step, half, strides, knots, group, added, longer, size, frames, here, parts)
+    for c in range(len(frames)):
+        here[c, 0], here[c, 1] = path[0, 0] + here[c, 0], path[0, 1] + here[c, 1]
     assemble(planned, limits, group, added, size, stiff, held, straightens, system, right)
     count, last = size + len(knots), len(frames) - 1
     for r in range(2):
         for i in range(count):
             system[count + r, i] = system[i, count + r] = parts[last, r, i]
+    right[count], right[count + 1] = x - here[last, 0], y - here[last, 1]
 
 
 @kernel

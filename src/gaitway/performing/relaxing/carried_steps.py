@@ -138,13 +138,24 @@ class CarriedSteps:
         away = np.hypot(*apart.T)
         stuck = np.isnan(needed) & (away > _LEAST)  # there is room on the free path
         normals[stuck], needed[stuck] = apart[stuck] / away[stuck, None], away[stuck]
-        found, cuts = [], np.flatnonzero(np.diff(blocked) > _GAP) + 1
-        for some in np.split(np.arange(len(blocked)), cuts):
-            if not np.isnan(needed[some]).all():
-                k = int(some[np.nanargmax(needed[some])])
-                offset = float(normals[k] @ here[k]) + needed[k]
-                found.append(PathContact(int(self.rows[blocked[k], 0]), normals[k], offset))
-        return found
+        found, farthest, last = list[PathContact](), -1, -1
+        for k, (window, far) in enumerate(zip(blocked.tolist(), needed.tolist(), strict=True)):
+            if last >= 0 and window - last > _GAP:
+                found += self._contact(farthest, here, blocked, normals, needed)
+                farthest = -1
+            if not np.isnan(far) and (farthest < 0 or far > needed[farthest]):
+                farthest = k
+            last = window
+        return found + self._contact(farthest, here, blocked, normals, needed)
+
+    def _contact(
+        self, k: int, here: FloatArray, blocked: IntArray, normals: FloatArray, needed: FloatArray
+    ) -> list[PathContact]:
+        """Return the contact of one of the blocked windows; none for -1."""
+        if k < 0:
+            return []
+        offset = float(normals[k] @ here[k]) + needed[k]
+        return [PathContact(int(self.rows[blocked[k], 0]), normals[k], offset)]
 
     def _needed(
         self, path: FloatArray, free: FloatArray, which: IntArray, shifts: FloatArray

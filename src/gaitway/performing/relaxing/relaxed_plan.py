@@ -31,7 +31,7 @@ from gaitway.space.areas import limited_length, path_price
 from gaitway.space.mover_sweep import Swept
 from gaitway.space.plan import Plan, PlanStep, Pose
 from gaitway.space.prepared import PreparedLibrary
-from gaitway.space.traffic import Traffic, placed_discs, swept_step
+from gaitway.space.traffic import Traffic, placed_discs, swept_steps
 
 _FEWEST, _MOST = 2, 16
 """Least and greatest number of steps that are drawn straight together."""
@@ -170,10 +170,9 @@ def unrelaxed(prepared: PreparedLibrary, plan: Plan) -> RelaxedPlan:
 
 def _swept(prepared: PreparedLibrary, plan: Plan) -> list[Swept]:
     """Return what each step of a plan covers."""
-    return [
-        plan.own[step.clip].swept if step.clip in plan.own else swept_step(step, prepared.table, prepared.discs)
-        for step in plan.steps
-    ]
+    usual = swept_steps([step for step in plan.steps if step.clip not in plan.own], prepared.table, prepared.discs)
+    parts = iter(usual)
+    return [plan.own[step.clip].swept if step.clip in plan.own else next(parts) for step in plan.steps]
 
 
 _NOTHING = Swept(np.empty((0, 3)), np.empty((0, 3)), np.zeros(1, int), np.empty((0, 2), int), np.empty(0, int))
@@ -688,7 +687,7 @@ class _Stretch:
             name: suffix of the names of bent clips.
         """
         poses = [pose_of(self.path[knot]) for knot in self.knots.tolist()]
-        steps = [replace(step, pose=pose) for step, pose in zip(self.steps, poses, strict=False)]
+        steps = _posed(self.steps, poses[:-1])
         runs = []
         for low, high, bend in self._bends(0, len(steps)):
             if bend is None or np.ptp(path_moves(bend.work.path, bend.path), axis=0).max() < _MOVED:
@@ -744,7 +743,7 @@ def _chained(start: Pose, works: Sequence[Footwork]) -> list[Pose]:
     """Return the poses of steps that begin at a pose, each where the one before it ends."""
     poses = [start]
     for work in works[:-1]:
-        x, y, heading = planar.composed(poses[-1], work.path[-1].tolist())
+        x, y, heading = planar.composed(poses[-1], work.move)
         poses.append((x, y, planar.wrapped(heading)))
     return poses
 

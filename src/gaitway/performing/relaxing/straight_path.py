@@ -62,11 +62,13 @@ class StraightPath:
         strides = np.ones(count, dtype=bool) if strides is None else strides
         self.group: IntArray = np.concatenate([[0], np.cumsum(turns)])
         self.strides = np.repeat(strides, np.diff(knots)).astype(np.float64)
-        self.added, self.longer, self.used = np.zeros(count + 1), np.zeros(count + 1), list[PathContact]()
+        self.added, self.longer = np.zeros(count + 1), np.zeros(count + 1)
         self.stiff = np.zeros((count + 1, count + 1))
         self.stiff.flat[:: count + 2] = _STIFF / (count + 1) + 2.0 * _UNEVEN
         self.stiff[0, 0] = self.stiff[-1, -1] = _STIFF / (count + 1) + _UNEVEN
         self.stiff.flat[1 :: count + 2] = self.stiff.flat[count + 1 :: count + 2] = -_UNEVEN
+        self.ending: float | None = None
+        self._hold(())
 
     def find(
         self, place: tuple[float, float], heading: float | None, contacts: Sequence[PathContact] = ()
@@ -93,13 +95,14 @@ class StraightPath:
             contacts: what the path must keep clear of.
             farthest: farthest that any frame may go from the latest path, before its end is led to the place [m].
         """
-        size, self.used = self._free(heading), list(contacts)
+        size = self._free(heading)
+        self._hold(contacts)
         system, right = self._system(place, size, np.zeros(len(self.longer)), True)
         count = size + len(self.longer)
         solved = _solved(system, right)
         while len(self.used) and (solved[count + 2 :] > 0.0).any():  # a contact that pulls is none
             stays = solved[count + 2 :] <= 0.0
-            self.used = [contact for contact, stay in zip(self.used, stays.tolist(), strict=True) if stay]
+            self._hold([contact for contact, stay in zip(self.used, stays.tolist(), strict=True) if stay])
             left = np.concatenate([np.arange(count + 2), count + 2 + np.flatnonzero(stays)])
             system, right = system[left[:, None], left], right[left]
             solved = _solved(system, right)
@@ -125,11 +128,17 @@ class StraightPath:
         same = heading is None or abs(heading - ends) <= _CLOSED
         return path if np.hypot(place[0] - x, place[1] - y) <= _CLOSED and same else None
 
+    def _hold(self, contacts: Sequence[PathContact]) -> None:
+        """Let contacts hold the path."""
+        self.used = list(contacts)
+        self.frames: IntArray = np.array([*(contact.frame for contact in contacts), len(self.ahead)])
+
     def _free(self, heading: float | None) -> int:
         """Return how many groups of knots are free to turn; the last heading is set if it is given."""
         last = int(self.group[-1])
-        if heading is not None and last > 0:
+        if heading is not None and last > 0 and heading != self.ending:
             self.added[self.group == last] = heading - self.path[-1, 2]
+            self.ending = heading  # what is set is no variable, and stays
         return max(last + 1 - (heading is not None), 1) - 1  # group 0 never turns
 
     def _apply(self, size: int, change: FloatArray, farthest: float) -> FloatArray:
@@ -162,18 +171,16 @@ class StraightPath:
         What the end and the contacts lack [m] is at the end of the right side.
         """
         count, contacts = size + len(self.longer), self.used
-        frames: IntArray = np.array([*(contact.frame for contact in contacts), len(self.ahead)])
-        gone, parts = np.empty((len(frames), 2)), np.empty((len(frames), 2, count))
-        total = count + 1 + len(frames)
-        system, right = np.zeros((total, total)), np.zeros(total)
+        ends, total = len(contacts) + 1, count + 2 + len(contacts)
+        here, parts = np.empty((ends, 2)), np.empty((ends, 2, count))
+        system, right = np.empty((total, total)), np.empty(total)
         kernels.prepare(
-            self.ahead, self.step, self.half, self.strides, self.knots, self.group, self.added, self.longer,
-            self.planned, self.limits, self.stiff, held, size, frames, straightens, gone, parts, system, right,
+            self.path, self.ahead, self.step, self.half, self.strides, self.knots, self.group, self.added, self.longer,
+            self.planned, self.limits, self.stiff, held, size, self.frames, place[0], place[1], straightens, here,
+            parts, system, right,
         )  # fmt: skip
         if straightens:
             right[size:count] -= self.stiff @ self.longer
-        here = self.path[0, :2] + gone
-        right[count : count + 2] = place - here[-1]
         for row, (contact, at, part) in enumerate(zip(contacts, here, parts, strict=False), count + 2):
             right[row] = contact.offset - float(contact.normal @ at)
             system[row, :count] = system[:count, row] = contact.normal @ part
