@@ -10,6 +10,7 @@ import numpy as np
 from gaitway.capture.cutting.cuts import TakePiece
 from gaitway.capture.cutting.hub_poses import align_points, pose_clip
 from gaitway.capture.cutting.hubs import CaptureHub
+from gaitway.capture.cutting.knees import with_bent_knees
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
@@ -105,7 +106,7 @@ def lead_to_hubs(
     contacts[0], contacts[-1] = start.pose.contacts, end.pose.contacts
     end_pose = _on_held_feet(start, end, begin_pose, end_pose, contacts)
     anchors = [start.pose.anchor(0, begin_pose), end.pose.anchor(last, end_pose)]
-    bent = replace(_through(clip, anchors, reach_s), contacts=contacts)
+    bent = replace(with_bent_knees(_through(clip, anchors, reach_s), clip), contacts=contacts)
     if violations(bent).max() > _STRAINED:
         bent = _kept_ends(clamp(bent), bent)
     held = planted(bent, [0, last])

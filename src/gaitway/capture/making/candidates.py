@@ -37,6 +37,9 @@ _SHORT, _LONG = 0.8, 1.2
 """Lengths of straight steps, as shares of the usual length, below and above which they are behaviours of their own."""
 _LOOSE_TURN = np.radians(20.0)
 """Turn above which a piece whose ends are far from its hubs is kept [rad]; changes of gait are always kept."""
+_WEIGHTS, _STRAIGHT_WEIGHTS = (1.0, 1.0, 0.5), (1.0, 3.0, 2.0)
+"""Weights of differences from the usual motion, ahead, to the left [1/m], turned [1/rad]: in general, and of straight
+steps. Straight steps make most of every way, and those that drift or turn make it wind."""
 _STEPS, _LONGEST_S = 4, 3.5
 """Largest number of steps, and largest duration [s], of a turn that is useful to a planner."""
 
@@ -71,6 +74,12 @@ class Candidate:
     def straight(self) -> bool:
         """Whether the piece does not turn."""
         return bool(abs(self.move[2]) < STRAIGHT)
+
+    @property
+    def straightens(self) -> bool:
+        """Whether its clip is made to go straight on: a step, start, stop or change of gait that does not turn."""
+        steps = "step" in (self.piece.begin.hub.kind, self.piece.end.hub.kind)
+        return self.piece.special is None and steps and self.straight
 
 
 def mirrored_name(name: str) -> str:
@@ -331,8 +340,10 @@ def _by_length(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Sort candidates by their distance to the hubs and to the median motion, stands by duration; takes alternate."""
-    middle = np.median([c.move for c in candidates], axis=0)
-    off = [float(np.linalg.norm((c.move - middle) * [1.0, 1.0, 0.5])) for c in candidates]
+    straight = candidates[0].steps == 1 and all(c.straightens for c in candidates)
+    middle = np.median([c.move for c in candidates], axis=0) * [1.0, 1.0, 0.0 if straight else 1.0]
+    weights = _STRAIGHT_WEIGHTS if straight else _WEIGHTS
+    off = [float(np.linalg.norm((c.move - middle) * weights)) for c in candidates]
     waits = candidates[0].name == candidates[0].piece.begin.hub.gait  # the longest stands show most of a person
     rank_of = [-c.seconds if waits else c.fit + gap for c, gap in zip(candidates, off, strict=True)]
     order = sorted(range(len(candidates)), key=lambda i: (candidates[i].fit > 1.0, rank_of[i]))
@@ -348,6 +359,8 @@ def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _alike(one: Candidate, other: Candidate, size: float) -> bool:
     """Return whether two candidates can be clips of one behaviour; somebody who waits may do so for any time."""
     gap = one.move - other.move
+    if one.straightens and other.straightens:
+        gap[2] = 0.0
     waits = one.name == one.piece.begin.hub.gait
     return bool(
         np.hypot(gap[0], gap[1]) <= _NEAR_MOVE * size

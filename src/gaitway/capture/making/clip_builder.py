@@ -11,7 +11,8 @@ import numpy as np
 from gaitway.capture.cutting.cuts import HubDistances, TakePiece
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
-from gaitway.capture.making.candidates import CandidateGroup, mirrored_name, travel_offsets
+from gaitway.capture.making.blended import snap_straight
+from gaitway.capture.making.candidates import CandidateGroup, mirrored_name, planar_move, travel_offsets
 from gaitway.capture.making.gate import (
     CaptureBaseline,
     ClipGate,
@@ -196,17 +197,20 @@ class ClipBuilder:
             if names[0] == names[1] and pairs and pairs[0][0].begin.hub is pairs[0][1].begin.hub:
                 sides = [[piece for both in pairs for piece in both]]
             made = [
-                (name, self._make_side(name, pieces, count, rare=group.rare))
+                (name, self._make_side(name, pieces, count, rare=group.rare, straight=group.candidates[0].straightens))
                 for name, pieces in zip(names, sides, strict=False)
             ]
             if all(clips for _, clips in made):
                 out += [_draft(name, clips) for name, clips in made]
         return [draft for draft in map(self._wanted, out) if draft is not None]
 
-    def _make_side(self, name: str, pieces: Sequence[TakePiece], most: int, *, rare: bool) -> list[CheckedClip]:
+    def _make_side(
+        self, name: str, pieces: Sequence[TakePiece], most: int, *, rare: bool, straight: bool = False
+    ) -> list[CheckedClip]:
         """Return the clips of a behaviour: captured ones, else mirror images; the most promising pieces come first.
 
-        If no clip passes the strict gate, the best that passes the gate for rare motions is used.
+        If no clip passes the strict gate, the best that passes the gate for rare motions is used. If the behaviour goes
+        straight on, so do its clips.
         """
         spare: list[CheckedClip] = []
         for mirrored in (False, True):
@@ -216,7 +220,7 @@ class ClipBuilder:
                     self.unused.append(UnusedPiece.of(piece, f"{name} has enough clips"))
                     continue
                 known = len(self.refused)
-                clip = self.checked_clip(name, _snapping(piece), rare=rare)
+                clip = self.checked_clip(name, _snapping(piece, straight=straight), rare=rare)
                 if clip is None:
                     self.unused.append(UnusedPiece.of(piece, f"{name}: {self.refused[known].reason}"))
                 else:
@@ -238,7 +242,9 @@ class ClipBuilder:
         return replace(draft, clips=clips, qualities=qualities) if kept else None
 
 
-def _snapping(piece: TakePiece) -> ClipMaker:
+def _snapping(piece: TakePiece, *, straight: bool) -> ClipMaker:
+    if straight:
+        return lambda: snap_straight(piece, float(planar_move(piece)[2]))
     return lambda: snap_piece(piece)
 
 

@@ -17,9 +17,9 @@ from gaitway.capture.cutting.hub_poses import place_on_frame
 from gaitway.capture.cutting.hubs import LOW_GAITS, CaptureHub, base_gait, other_side
 from gaitway.capture.cutting.pose_index import mirrored_takes
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
-from gaitway.capture.making.blended import bend_step, blend_gaits
+from gaitway.capture.making.blended import bend_step, blend_gaits, snap_straight, straight_way
 from gaitway.capture.making.borrowed import CAST
-from gaitway.capture.making.candidates import STRAIGHT, mirrored_name
+from gaitway.capture.making.candidates import STRAIGHT, mirrored_name, planar_move
 from gaitway.capture.making.clip_builder import BehaviorDraft, ClipBuilder, ClipMaker
 from gaitway.capture.takes import PreparedTake
 from gaitway.motion.editing import resample
@@ -39,6 +39,8 @@ _TURNS = {"stroll": (15.0, 30.0, 45.0), "walk": (15.0, 30.0, 45.0), "jog": (15.0
 """Turns within one step that each gait shall have [degrees]."""
 _SAME_TURN = np.radians(7.6)
 """Largest difference at which a captured turn counts as the wanted one [rad]."""
+_BENT_STRAIGHT = np.radians(32.0)
+"""Largest turn of a start or stop that is made straight [rad]."""
 _SPOT_TURNS = (45.0, 90.0, 180.0)
 """Turns on the spot that a library shall have [degrees]."""
 IDLE_S = 1.2
@@ -59,7 +61,7 @@ def idle_standing(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list
 
 
 def starts_and_stops(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Make starts and stops for every gait that has steps but no start or no stop."""
+    """Make starts and stops for every gait that has steps but no start or no stop, or none that goes straight on."""
     out: list[BehaviorDraft] = []
     for hub in _left_hubs(builder):
         plain = [e for e in drafts if not e.special and hub.gait in (e.start.gait, e.end.gait)]
@@ -69,7 +71,33 @@ def starts_and_stops(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> l
             out += _start_or_stop(builder, hub, "start")
         if not any(e.end.kind == "stand" for e in plain):
             out += _start_or_stop(builder, hub, "stop")
+        starts = [e for e in plain if e.start.kind == "stand" and e.end is hub]
+        stops = [e for e in plain if e.end.kind == "stand" and e.start is hub]
+        out += _made_straight(builder, f"start_{hub.gait}_l", starts, plain)
+        out += _made_straight(builder, f"stop_{hub.gait}_l", stops, plain)
     return out
+
+
+def _made_straight(
+    builder: ClipBuilder, name: str, found: Sequence[BehaviorDraft], drafts: Sequence[BehaviorDraft]
+) -> list[BehaviorDraft]:
+    """Return the straightest of some starts or stops, and its mirror image, made straight; none if one is straight.
+
+    Who cannot stop without turning turns at the end of every way.
+    """
+    if not found or min(abs(e.turn) for e in found) <= STRAIGHT:
+        return []
+    one = min(found, key=lambda e: abs(e.turn))
+    mirrored = mirrored_name(one.name), other_side(one.start.name), other_side(one.end.name)
+    other = next((e for e in drafts if (e.name, e.start.name, e.end.name) == mirrored), None)
+    if other is None or abs(one.turn) > _BENT_STRAIGHT:
+        return []
+    a, b = one, other
+
+    def make(draft: BehaviorDraft) -> SnappedClip:
+        return straight_way(draft.clips[0], draft.turn, name)
+
+    return builder.make_pair(name, [(lambda: make(a), lambda: make(b))], 1, rare=True)
 
 
 def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[BehaviorDraft]:
@@ -85,7 +113,7 @@ def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[Beh
                 ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
                 pace = _pace(builder, take[0], *ends)
                 if (ends[1][0] - ends[0][0]) / take[0].clip.fps / pace >= max(_SHORTEST_S, hub.speed / _BRAKING):
-                    choices.append((ratio, _borrowing(builder, take, *ends)))
+                    choices.append((ratio, _borrowing(builder, take, *ends, straight=True)))
     choices.sort(key=lambda choice: choice[0])
     makers = [maker for _, maker in choices[:_ATTEMPTS]]
     return builder.make_pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
@@ -221,8 +249,18 @@ def _borrowing(
     takes: tuple[PreparedTake, PreparedTake],
     begin: tuple[int, CaptureHub],
     end: tuple[int, CaptureHub],
+    *,
+    straight: bool = False,
 ) -> tuple[ClipMaker, ClipMaker]:
-    """Return the functions that make a clip from frames of a borrowed take, and its mirror image."""
+    """Return the functions that make a clip from frames of a borrowed take, and its mirror image.
+
+    Args:
+        builder: Builder with the hubs.
+        takes: Borrowed take and its mirror image.
+        begin: Frame of the take in which the clip begins, and its hub.
+        end: Frame in which it ends, and its hub.
+        straight: Whether the clip goes straight on.
+    """
     pace = _pace(builder, takes[0], begin, end)
 
     def make(take: PreparedTake, mirrored: bool) -> SnappedClip:
@@ -230,7 +268,10 @@ def _borrowing(
         hubs = [builder.mirrored_hub(hub) if mirrored else hub for _, hub in (begin, end)]
         ends = list(zip(frames, hubs, strict=True))
         marks = [CutMark(frame, hub, place_on_frame(hub.pose, take.clip, frame), 1.0) for frame, hub in ends]
-        return snap_piece(TakePiece(take, marks[0], marks[1]), BORROWED, _WHOLE)
+        piece = TakePiece(take, marks[0], marks[1])
+        if straight:
+            return snap_straight(piece, float(planar_move(piece)[2]), BORROWED, _WHOLE)
+        return snap_piece(piece, BORROWED, _WHOLE)
 
     return lambda: make(takes[0], False), lambda: make(takes[1], True)
 
