@@ -87,6 +87,7 @@ def test_a_fall_tells_the_rate() -> None:
     assert judge_rate(with_contact_points(jumping())).factor == 1
     assert judge_rate(with_contact_points(jumping(60.0, told=120.0))).factor == 2
     assert judge_rate(with_contact_points(jumping(60.0, told=180.0))).factor == 3
+    assert judge_rate(with_contact_points(jumping(120.0, told=60.0))).factor == 0.5
     assert judge_rate(with_contact_points(standing(240))).factor == 0
 
 
@@ -94,6 +95,7 @@ def test_an_impossible_walk_tells_the_rate() -> None:
     walk = with_contact_points(walking(5.0, 60.0, 1.2))
     assert judge_rate(walk).factor == 1
     assert judge_rate(replace(walk, fps=120.0)).factor == 2
+    assert judge_rate(replace(walk, fps=30.0)).factor == 0.5
 
 
 def test_takes_that_do_not_tell_follow_the_others() -> None:

@@ -6,6 +6,10 @@ step, as the legs under it swing like pendulums: only a run comes near g. And a 
 whose cadence, step length and speed no leg can reach is played too fast. A foot counts as planted if it is slow in
 relation to the pelvis, whatever the rate.
 
+Captures that were taken at twice the rate that their files state are found by the same evidence: bodies in flight fall
+at a quarter of g, people leave the ground in every step and hardly fall, and legs swing far too slowly for the length
+of their steps. At twice the rate all that is usual.
+
 On a treadmill the planted feet move back under a body that stays in place.
 """
 
@@ -42,6 +46,18 @@ walks have 1.5 to 5 and runs 8 to 14; at twice the rate it is four times that.""
 _WALK_RATIO, _HASTY_FALL = 0.3, 4.5
 """Step length in legs divided by the cadence [s], below which steps are too short for their cadence (0.35 to 0.5 is
 usual), and the acceleration between them [m/s^2] above which that is a matter of the rate: who sneaks glides."""
+_USUAL_PULL, _USUAL_FALL = (6.5, 14.0), (6.5, 13.5)
+"""Accelerations of bodies in flight, and of running ones between their steps [m/s^2]. At half the rate they are a
+quarter of that, where no body that leaves the ground can be."""
+_RUN_FLIGHT, _RUN_BOTH = (0.1, 0.6), 0.06
+"""Range of the share of the time that runners have no foot on the ground, and the largest share with both on it."""
+_SLOWEST_CADENCE, _SLOW_CADENCE = 1.2, 2.5
+"""Cadences of walks, for a leg of 0.85 m [Hz]. The slowest of 150 captured walks has 1.3 Hz; at half the rate, they
+have 0.7 to 1.2 Hz."""
+_USUAL_RATIO = (0.325, 0.65)
+"""Step length in legs divided by the cadence in usual walks [s]; at half the rate it is twice as much."""
+_LONGEST_BOTH = 0.4
+"""Share of the time with both feet on the ground above which somebody walks slowly on purpose."""
 _BOB_S = 0.02
 """Width of the filter of the height of the body [s]."""
 _LOW = 0.08
@@ -64,8 +80,8 @@ _ON_GROUND = 0.03
 class RateEvidence:
     """Evidence of a take about its own frame rate."""
 
-    factor: int
-    """Factor by which the rate of the file is too high; 0 if the take gives no evidence."""
+    factor: float
+    """Factor by which the rate of the file is too high, 0.5 if it is half the true one; 0 without evidence."""
     reason: str = ""
 
 
@@ -73,6 +89,8 @@ def judge_rate(clip: Clip) -> RateEvidence:
     """Return the evidence of a take, given at the rate that its file states."""
     if len(clip) < 8:
         return RateEvidence(0)
+    if slow := _too_slow(clip):
+        return RateEvidence(0.5, slow)
     pulls = _flight_accelerations(clip)
     if pulls:
         pull = float(np.median(pulls))
@@ -81,7 +99,29 @@ def judge_rate(clip: Clip) -> RateEvidence:
     return _judge_gait(clip)
 
 
-def agreed_factor(evidence: Sequence[RateEvidence]) -> int:
+def _too_slow(clip: Clip) -> str:
+    """Return why a take can only be played at half its speed; an empty string if it need not be.
+
+    What it shows at the rate of its file is not only unusual: at twice that rate it must be usual in every way.
+    """
+    twice = replace(clip, fps=2.0 * clip.fps)
+    gait, pulls = _gait_measures(twice), _flight_accelerations(twice)
+    if pulls:
+        pull = float(np.median(pulls))
+        usual = _USUAL_PULL[0] < pull < _USUAL_PULL[1] and (gait is None or gait.fall < _USUAL_FALL[1])
+        return f"a body in flight would fall at {0.25 * pull:.1f} m/s2" if usual else ""
+    if gait is None or gait.steps < 2:
+        return ""
+    if _RUN_FLIGHT[0] < gait.none < _RUN_FLIGHT[1] and gait.both < _RUN_BOTH:
+        usual = _USUAL_FALL[0] < gait.fall < _USUAL_FALL[1]
+        return f"a running body would fall at {0.25 * gait.fall:.1f} m/s2 between its steps" if usual else ""
+    usual = _SLOWEST_CADENCE < gait.frequency < _SLOW_CADENCE and _USUAL_RATIO[0] < gait.ratio < _USUAL_RATIO[1]
+    calm = gait.steps >= 3 and gait.none < _WALK_FLIGHT and gait.both < _LONGEST_BOTH and gait.fall < _FASTEST_WALK_FALL
+    why = f"it would walk at {0.5 * gait.pace:.1f} m/s with {0.5 * gait.cadence:.1f} steps a second"
+    return why if usual and calm else ""
+
+
+def agreed_factor(evidence: Sequence[RateEvidence]) -> float:
     """Return the factor for takes without evidence: the one that most takes with evidence agree on, else 1."""
     told = [e.factor for e in evidence if e.factor]
     usual = max(set(told), key=told.count, default=1)
@@ -107,36 +147,68 @@ def _flight_accelerations(clip: Clip) -> list[float]:
 
 def _judge_gait(clip: Clip) -> RateEvidence:
     """Return the evidence of a gait: an impossible walk is played too fast, an ordinary walk confirms its rate."""
+    gait = _gait_measures(clip)
+    if gait is None or gait.steps < 3:
+        return RateEvidence(0)
+    if gait.none > _WALK_FLIGHT:
+        if gait.fall > _FASTEST_RUN_FALL:
+            return RateEvidence(2, f"the body would fall at {gait.fall:.0f} m/s2 between its steps")
+        return RateEvidence(0)
+    hasty = gait.froude > _WALK_FROUDE and gait.frequency > _WALK_CADENCE
+    short = gait.frequency > _USUAL_CADENCE[1] and gait.ratio < _WALK_RATIO and gait.fall > _HASTY_FALL
+    if gait.fall > _FASTEST_WALK_FALL or hasty or short:
+        return RateEvidence(2, f"it would walk at {gait.pace:.1f} m/s with {gait.cadence:.1f} steps a second")
+    usual = gait.both >= 0.1 and _USUAL_CADENCE[0] < gait.frequency < _USUAL_CADENCE[1]
+    return RateEvidence(1 if usual else 0)
+
+
+@dataclass(frozen=True)
+class _GaitMeasures:
+    """Measures of the moving part of a take at the rate that its file states."""
+
+    pace: float
+    """Median speed [m/s]."""
+    cadence: float
+    """Steps a second [Hz]."""
+    frequency: float
+    """Cadence for a leg of 0.85 m [Hz]."""
+    ratio: float
+    """Step length in legs divided by the frequency [s]."""
+    froude: float
+    """Froude number v^2 / (g leg)."""
+    steps: int
+    """Number of steps between which the time is known."""
+    both: float
+    """Share of the time with both feet on the ground."""
+    none: float
+    """Share of the time with both feet off the ground."""
+    fall: float
+    """Downward acceleration of the centre of mass that is often reached [m/s^2]."""
+
+
+def _gait_measures(clip: Clip) -> _GaitMeasures | None:
+    """Return the measures of a gait; None if the character hardly moves."""
     way = low_pass(clip.root_positions[:, :2], 0.15 * clip.fps)
     velocity = np.gradient(way, axis=0) * clip.fps
     speed = np.linalg.norm(velocity, axis=1)
     moving = speed > 0.6
     if moving.sum() < 10:
-        return RateEvidence(0)
-    down = _planted(clip, speed)
-    left, right = down[moving].T
-    both, none = float((left & right).mean()), float((~left & ~right).mean())
-    pace, cadence, steps = float(np.median(speed[moving])), *_cadence(clip, velocity, speed)
-    if steps < 3:
-        return RateEvidence(0)
-    fall = _falls(clip, moving)
-    if none > _WALK_FLIGHT:
-        too_fast = fall > _FASTEST_RUN_FALL
-        return (
-            RateEvidence(2, f"the body would fall at {fall:.0f} m/s2 between its steps")
-            if too_fast
-            else RateEvidence(0)
-        )
+        return None
+    left, right = _planted(clip, speed)[moving].T
+    pace, (cadence, steps) = float(np.median(speed[moving])), _cadence(clip, velocity, speed)
     leg = leg_length(clip.skeleton)
-    froude = pace**2 / (GRAVITY * leg)
-    frequency = cadence * np.sqrt(leg / PERSON_LEG)
-    ratio = pace / max(cadence, 1e-6) / leg / max(frequency, 1e-6)
-    hasty = froude > _WALK_FROUDE and frequency > _WALK_CADENCE
-    short = frequency > _USUAL_CADENCE[1] and ratio < _WALK_RATIO and fall > _HASTY_FALL
-    if fall > _FASTEST_WALK_FALL or hasty or short:
-        return RateEvidence(2, f"it would walk at {pace:.1f} m/s with {cadence:.1f} steps a second")
-    usual = both >= 0.1 and _USUAL_CADENCE[0] < frequency < _USUAL_CADENCE[1]
-    return RateEvidence(1 if usual else 0)
+    frequency = cadence * float(np.sqrt(leg / PERSON_LEG))
+    return _GaitMeasures(
+        pace=pace,
+        cadence=cadence,
+        frequency=frequency,
+        ratio=pace / max(cadence, 1e-6) / leg / max(frequency, 1e-6),
+        froude=pace**2 / (GRAVITY * leg),
+        steps=steps,
+        both=float((left & right).mean()),
+        none=float((~left & ~right).mean()),
+        fall=_falls(clip, moving),
+    )
 
 
 def _falls(clip: Clip, moving: BoolArray) -> float:
