@@ -75,6 +75,8 @@ _MISSES = 2
 """Number of rounds after which a path that does not end where it should is given up."""
 _LITTLE = float(np.radians(2.0))
 """Turning that a round must save for another one to follow [rad]."""
+_TIE = 1e-9
+"""Difference of turning that is rounding alone, and differs between processors: the earlier round is taken [rad]."""
 _GRAZED = 0.06
 """How near a planned step may be to a wall that steps drawn straight keep clear of [m]."""
 _DEARER = 1.01
@@ -555,7 +557,7 @@ class _Stretch:
             if len(blocked) or drawing.excess() > _PASSED or self._dearer(found, free):
                 continue
             turned, before = turning(found, knots), least
-            if turned < least:
+            if turned < least - _TIE:
                 best, least, free = found, turned, found
             if turned > before - _LITTLE:
                 break
