@@ -75,7 +75,8 @@ class SearchMemory(NamedTuple):
     """By how much a character can come later to the node that is expanded, as the steps before it are slower [s]; below
     0 if that is not known yet; (1,)."""
     later: IntArray
-    """Nodes that come to the one that is expanded by each of some delays later, `IMPOSSIBLE` or `UNKNOWN`; (`DELAYS`,)."""
+    """Nodes that come to the one that is expanded by each of some delays later, `IMPOSSIBLE` or `UNKNOWN`; (`DELAYS`,).
+    """
     notes: FloatArray
     """The latest blockers, in a ring buffer; (L, 4)."""
     slowed: IntArray

@@ -100,9 +100,7 @@ def _find(
 ) -> SearchResult:  # fmt: skip
     """Search with one weight after another, and some more nodes for each, until there is a plan, or certainly none."""
     (weight, nodes), *hastier = [(max(query.weight, w), min(query.max_nodes, n)) for w, n in tries]
-    return search(
-        searcher, fields, replace(query, weight=weight, max_nodes=nodes), traffic, estimates, hastier=hastier
-    )
+    return search(searcher, fields, replace(query, weight=weight, max_nodes=nodes), traffic, estimates, hastier=hastier)
 
 
 def _searcher(prepared: PreparedLibrary, table: ActionTable) -> Searcher:
