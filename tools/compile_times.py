@@ -9,8 +9,8 @@ those of the thread that compiles, without the kernels that it compiles inside a
 too, where wall time does not.
 
 `--record NAME` writes the kernels into src/gaitway/core/kernels.json as those of a command whose words include all
-words of NAME. `--record-all` does so for all commands of `RECORDED`: run it when kernels were moved, renamed or given
-other types. Kernels are then compiled in one process alone.
+words of NAME; without a command, that of `RECORDED`. `--record-all` does so for all commands of `RECORDED`: run it when
+kernels were moved, renamed or given other types. Kernels are then compiled in one process alone.
 """
 
 from __future__ import annotations
@@ -243,7 +243,8 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.record_all:
         KERNELS.unlink(missing_ok=True)
-    runs = RECORDED if asked.record_all else {asked.record: " ".join(asked.command) or RECORDED["demo"]}
+    usual = RECORDED.get(asked.record, RECORDED["demo"])
+    runs = RECORDED if asked.record_all else {asked.record: " ".join(asked.command) or usual}
     for name, command in runs.items():
         with tempfile.TemporaryDirectory() as folder:
             alone = {"GAITWAY_COMPILERS": "1"} if name is not None else {}

@@ -26,9 +26,12 @@ from gaitway.world.exact import distance
 from gaitway.world.occupancy import BODY_BAND
 from gaitway.world.world import World
 
-_CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
-"""How much nearer to obstacles, and to one another, characters may stand at the start than plans allow [m]. Discs are
-larger than bodies by about this, but a hand may be near the edge of one: who stands so near is checked exactly."""
+_CLOSE = 0.055
+"""How much nearer to obstacles characters may stand at the start than plans allow [m]. Discs are larger than bodies by
+about this, but a hand may be near the edge of one: who stands so near is checked exactly."""
+_CLOSE_TO_OTHERS = (0.08, 0.1)
+"""How much nearer to one another they may stand there [m], and where there is no such place. With the second, hands of
+who sets off may touch those of who stands beside."""
 _SAMPLES, _GRAIN, _DEEPEST = 5, 0.005, 0.004
 """Number of points along a limb that are checked, the grid on which they count as one, and how deep one may be in an
 obstacle [m]."""
@@ -149,10 +152,10 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
     absent, standing = dict[str, SearchResult](), list[CrowdMember]()
     for member in sorted(members, key=lambda m: -m.character.priority):
         written = member.character
-        reason = _trouble(world, member, traffic, standing)
-        places = _beside(member, _BESIDE + _NEAR) if reason else []
-        for member.character in places:
-            if not _trouble(world, member, traffic, standing):
+        reason = _trouble(world, member, traffic, standing, _CLOSE_TO_OTHERS[0])
+        tries = [(at, close) for close in _CLOSE_TO_OTHERS for at in (written, *_beside(member, _BESIDE + _NEAR))]
+        for member.character, close in tries[1:] if reason else []:
+            if not _trouble(world, member, traffic, standing, close):
                 reason = ""
                 break
         if reason:
@@ -213,8 +216,10 @@ def _met(member: CrowdMember, traffic: Traffic) -> list[str]:
     return [traffic.names[owner] for owner in met if owner >= 0]
 
 
-def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember]) -> str:
-    """Return why a member cannot stand at its start, or nothing."""
+def _trouble(
+    world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember], close: float
+) -> str:
+    """Return why a member cannot stand at its start, or nothing; it may be so much nearer to others than usual [m]."""
     (x, y, _), fields = member.character.start, member.prepared.fields
     x0, y0, x1, y1 = world.bounds
     if not (x0 <= x <= x1 and y0 <= y <= y1):
@@ -225,7 +230,7 @@ def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequ
         return lies_in("start", (x, y), who)
     if short.max() > 0.0 and _touches(world, member.prepared, member.character.start, member.after):
         return lies_in("start", (x, y), fields.blame(discs[[int(np.argmax(short))], :2])[0])
-    others = _met(member, traffic) or _too_near(member, standing)
+    others = _met(member, traffic) or _too_near(member, standing, close)
     return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
 
 
@@ -263,8 +268,8 @@ def _standing_limbs(library: Library, behavior: str | None) -> FloatArray:
     return np.unique(np.concatenate(rows), axis=0)
 
 
-def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]:
-    """Return the names of those that stand so near at the start that bodies would touch; note tight places."""
+def _too_near(member: CrowdMember, standing: Sequence[CrowdMember], close: float) -> list[str]:
+    """Return the names of those whose discs overlap by more than some at the start [m]; note tight places."""
     if not standing:
         return []
     places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
@@ -272,7 +277,7 @@ def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]
     later = np.abs(places[:, 2] - member.character.start_time)
     near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
     shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
-    names = [other.name for other, share in shares if share > _CLOSE_TO_OTHERS]
+    names = [other.name for other, share in shares if share > close]
     if not names:
         for other, share in shares:
             room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
