@@ -185,7 +185,8 @@ def test_who_stands_shoulder_to_shoulder_gets_away(libraries: Mapping[LibraryRef
     crowd = plan_crowd(place, libraries)
     assert crowd.failed == ()
     starts = np.array([crowd.plans[name].steps[0].pose[:2] for name in names])
-    assert np.abs(starts - [character.start[:2] for character in place.characters]).max() <= 0.1
+    aside = starts - [character.start[:2] for character in place.characters]
+    assert np.hypot(*aside.T).max() <= 0.16  # elbow to elbow, the last of four in a row begins farthest aside
 
 
 def test_arms_of_neighbours_need_more_room_than_shoulders() -> None:

@@ -42,8 +42,8 @@ def test_bodies_at_two_way_gates_stay_out_of_one_another_and_of_walls() -> None:
         report = audit_take(crowd.take(), throng.world)
     for name in ("penetration", "penetration_characters"):
         found = report[name].violations
-        assert len({finding.characters for finding in found}) <= 3, "few people touch, and hardly"
-        assert max((finding.value for finding in found), default=0.0) < 0.02
+        assert len({finding.characters for finding in found}) <= 1, "hardly anybody touches"
+        assert max((finding.value for finding in found), default=0.0) < 0.015
     assert 0.3 < farthest < 0.9  # nobody leaves a standing foot behind; it was up to 1.2 m, and is 0.8 m and a push
 
 

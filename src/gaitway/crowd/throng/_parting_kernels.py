@@ -580,14 +580,14 @@ def who_waits(
 
     Two who stay as they were are as far apart as they were. So in the end nobody is deeper in anybody than allowed, or
     than before, but for those who cannot stay. Feet are fast enough to pass through one another from frame to frame, so
-    bodies are looked at half way, too, and feet at quarters of the way.
+    bodies are looked at half way, too, and lower legs in between.
 
     Args:
         pairs: rows of people who may touch; (P, 2).
         bodies: kind of body of each row; (N,).
         radii: radii of each kind of body [m]; (B, C).
         quick: the same, 0 for all but the lower legs [m]; (B, C).
-        moments: axes of capsules a moment before, after each quarter of the way, and now [m]; (5, N, C, 2, 3).
+        moments: axes of capsules a moment before, on the way, and now [m]; (M, N, C, 2, 3), M odd.
         places: where roots were [m]; (N, 2).
         fixed: who cannot stay; (N,).
         allowed: depth that matters to nobody [m]; (N,).

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway.core import planar, rotations
 from gaitway.core.archives import Arrays
@@ -292,6 +293,30 @@ class ThrongBodies:
             getattr(self._state, name)[now] = arrays[name][then]
         self.roots[now], self.turns[now], self.down[now] = (arrays[name][then] for name in ("roots", "turns", "down"))
 
+    @property
+    def feet_now(self) -> FloatArray:
+        """Return where ankles are now, from above [m]; (N, 2, 2)."""
+        steps, out = self._state.steps, np.empty((len(self), 2, 2))
+        for k in range(2):
+            at = STEP_FEET + k * STEP_WIDTH
+            here, there = steps[:, at + HERE : at + HERE + 2], steps[:, at + THERE : at + THERE + 2]
+            out[:, k] = here + np.maximum(steps[:, at + ACROSS, None], 0.0) * (there - here)
+        return out
+
+    def snapshot(self, rows: IntArray) -> FloatArray:
+        """Return all of some people (M,) that `show_again` needs; (M, W)."""
+        tables = [getattr(self._state, name)[rows] for name in _ARRAYS]
+        tables += [self.roots[rows], self.turns[rows], self.down[rows]]
+        return np.concatenate([_flat(table) for table in tables], axis=1)
+
+    def show_again(self, rows: IntArray, snapshots: FloatArray) -> None:
+        """Let some people (M,) be as they were when `snapshot` was asked for (M, W)."""
+        first = 0
+        for table in (*(getattr(self._state, name) for name in _ARRAYS), self.roots, self.turns, self.down):
+            width = int(np.prod(table.shape[1:], dtype=np.int64))
+            table[rows] = snapshots[:, first : first + width].reshape(len(rows), *table.shape[1:])
+            first += width
+
     def restore(self, arrays: Arrays) -> None:
         """Go on from a saved state.
 
@@ -382,6 +407,11 @@ def rows_in(slots: IntArray, wanted: IntArray) -> IntArray:
     order = np.argsort(slots, kind="stable")
     rows = order[np.minimum(np.searchsorted(slots[order], wanted), len(slots) - 1)]
     return np.where(slots[rows] == wanted, rows, -1)
+
+
+def _flat(table: npt.NDArray[Any]) -> FloatArray:
+    """Return a table (N, ...) as rows of numbers (N, W)."""
+    return table.reshape(len(table), int(np.prod(table.shape[1:], dtype=np.int64))).astype(np.float64)
 
 
 def _joined(some: BodyState, more: BodyState) -> BodyState:

@@ -36,9 +36,9 @@ _PRINT_MARGIN = 0.03
 """Distance that footprints keep [m]."""
 _LOOKS = 3
 """Number of times that limbs are looked at in a step."""
-MOMENTS, MANY_MOMENTS = 5, 9
-"""Number of moments from one frame to the next at which it is found out who has to wait: in live throngs, and in plans,
-which are audited at as many."""
+MOMENTS = 9
+"""Number of moments from one frame to the next at which it is found out who has to wait; motion is audited at as many.
+"""
 _FOOT_SPEED, _PRINT_SPEED = 3.0, 4.0
 """Greatest speeds at which swinging feet and coming footprints are moved out of the way of others [m/s]."""
 _ROOT_SPEED, _ROOT_RISE = 0.5, 4.0
@@ -183,8 +183,8 @@ def part_throng(
     put_back: Callable[[IntArray], None],
     walls: WallHash,
     dt: float,
-    moments: int = MOMENTS,
     tries: Sequence[IntArray] | None = None,
+    steady: Sequence[BoolArray] | None = None,
 ) -> Parting:
     """Move bodies apart, limb by limb, and out of walls; bodies are changed.
 
@@ -204,9 +204,10 @@ def part_throng(
         put_back: lets bodies of some people be as they were a moment before.
         walls: edges of walls.
         dt: time of the step [s].
-        moments: number of moments of the step at which bodies are looked at.
         tries: how many ways to lean each has tried in vain; (N,) by skeleton. From the first on it leans another way
             than straight out, and its swinging foot is drawn that way. None is nobody.
+        steady: whose pose is given: it is not moved apart from others, only held where it was; (N,) by skeleton. None
+            is nobody.
     """
     shapes = _shapes_of(tuple(bodies.space.rig.skeleton for bodies in throng))
     poses = _joined(first, others)
@@ -216,9 +217,13 @@ def part_throng(
     fixed, swings = np.ones(len(kinds), np.bool_), np.full((len(kinds), 2), -1.0)
     capsules = shapes.posed(kinds, poses)
     prints = shapes.footprints(capsules)
+    given = np.zeros(len(kinds), np.bool_)
+    for rows, some in zip(parts, steady or (), strict=steady is not None):
+        given[rows] = some
     for rows, bodies in zip(parts, throng, strict=True):
         fixed[rows], swings[rows] = False, bodies.swings
         prints[rows] = np.where((bodies.swings >= 0.0)[..., None], bodies.prints(), prints[rows])
+    swings[given] = -1.0
     swinging, free = swings >= 0.0, (swings >= 0.0) & (swings < _SETTLED)
     pairs = pairs_of(capsules.places, min(2.0 * float(capsules.extents.max(initial=0.0)) + _ROOM, NEAR))
     wish = print_pushes(prints, capsules.places, pairs, free, fixed, walls)
@@ -232,7 +237,10 @@ def part_throng(
         more = bounded(feet + np.where(swinging[..., None], pushes.feet, 0.0), _FOOT_SPEED * dt) - feet
         feet = feet + more
         if number == 0:
+            pushes.roots[given] = 0.0
             out = [pushed(bodies, pushes.roots[rows]) for rows, bodies in zip(parts, throng, strict=True)]
+            for rows, moves_of in zip(parts, out, strict=True):
+                moves_of[given[rows]] = 0.0
         fresh = np.zeros(len(kinds), np.bool_)
         for rows, bodies, roots in zip(parts, throng, out, strict=True):
             if len(bodies):
@@ -251,7 +259,7 @@ def part_throng(
         fixed[rows], bars[rows] = ~known, most
         to_roots[: len(at)][known], to_turns[: len(at)][known] = roots[at[known]], turns[at[known]]
     past = shapes.posed(kinds, old)
-    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls, moments)
+    held = waiting(shapes, past, capsules, pairs, fixed, bars, walls)
     if held.any():
         pairs = pairs[held[pairs].any(axis=1)]
         still, kept = held, np.zeros_like(held)
@@ -259,7 +267,7 @@ def part_throng(
             for rows, bodies, moves, some in zip(parts, throng, out, late, strict=True):
                 moves[still[rows]] = 0.0
                 put_back(bodies.slots[still[rows]])
-                own = np.flatnonzero(still[rows] & some)
+                own = np.flatnonzero(still[rows] & some & ~given[rows])
                 if attempt == "set down":
                     kept[rows] = still[rows]
                     kept[rows][bodies.set_down(own, dt)] = False
@@ -275,7 +283,7 @@ def part_throng(
                     locked = still[rows] & (tried > 0)
                     ways = _other_ways(roots[rows][locked], tried[locked] + bodies.slots[locked])
                     roots[rows][locked], feet[rows][locked] = _LEAN_SPEED * dt * ways, _DRAW_SPEED * dt * ways[:, None]
-                feet[~swinging] = 0.0
+                feet[~swinging | given[:, None]] = roots[given] = 0.0
                 if attempt != "lean":
                     roots[:] = 0.0
                 for rows, bodies, moves in zip(parts, throng, out, strict=True):
@@ -285,7 +293,7 @@ def part_throng(
                         moves[still[rows]] = roots[rows][still[rows]]
                         bodies.push(roots[rows], feet[rows], np.zeros_like(feet[rows]))
                 shapes.pose_again(capsules, _joined(shown(), others), still)
-            still = waiting(shapes, past, capsules, pairs, ~still, bars, walls, moments)
+            still = waiting(shapes, past, capsules, pairs, ~still, bars, walls)
             if not still.any():
                 break
         if still.any():
@@ -295,7 +303,7 @@ def part_throng(
             shown()
         # who tries in vain to move has another footprint the next time, or two would wait for one another for ever
         for rows, bodies, tried in zip(parts, throng, tries or (), strict=tries is not None):
-            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (tried > 0)), aside[rows])
+            bodies.redirect(np.flatnonzero((still[rows] | kept[rows]) & (tried > 0) & ~given[rows]), aside[rows])
     return Parting(out, [held[rows] for rows in parts])
 
 
@@ -307,7 +315,7 @@ def _other_ways(pushes: FloatArray, numbers: IntArray) -> FloatArray:
 
 def waiting(
     shapes: BodyShapes, before: BodyCapsules, now: BodyCapsules, pairs: IntArray, fixed: BoolArray, allowed: FloatArray,
-    walls: WallHash, moments: int = MOMENTS,
+    walls: WallHash,
 ) -> BoolArray:  # fmt: skip
     """Return who has to stay as it was a moment before, so that nobody gets deeper in anybody, or in a wall; (N,).
 
@@ -319,26 +327,24 @@ def waiting(
         fixed: who cannot stay as it was; (N,).
         allowed: depth that matters to nobody [m]; (N,).
         walls: edges of walls.
-        moments: number of moments at which they are looked at, both ends included; odd.
     """
     out, rows = np.zeros(len(fixed), np.bool_), _who_matters(pairs, ~fixed)
     if len(rows) < len(fixed):
         before, now, pairs = _some_of(before, rows), _some_of(now, rows), _renumbered(pairs, rows, len(fixed))
         fixed, allowed = fixed[rows], allowed[rows]
     held, depths, edges = np.zeros(len(fixed), np.bool_), np.zeros((2, len(fixed))), _arrays_of(walls)
-    shares: SingleArray = np.linspace(0.0, 1.0, moments, dtype=np.float32)[:, None, None, None, None]
+    shares: SingleArray = np.linspace(0.0, 1.0, MOMENTS, dtype=np.float32)[:, None, None, None, None]
     ways = before.segments + shares * (now.segments - before.segments)
     gone = np.hypot(*(now.places - before.places).T)
     extents = np.maximum(before.extents, now.extents + gone)
-    for moment in range(0, moments, 2):
+    for moment in range(MOMENTS):
         number = min(moment, 1)
-        kernels.depths_in_walls(
-            before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, depths[number]
-        )
+        radii = shapes.quick if moment % 2 else shapes.radii
+        kernels.depths_in_walls(before.places, ways[moment], now.kinds, radii, extents, fixed, *edges, depths[number])
     moving = walls.moving()
     if moving is not None:  # who would be run over does not stay: others wait for it
         struck, edges = np.zeros((2, len(fixed))), _arrays_of(moving)
-        for number, moment in enumerate((0, moments - 1)):
+        for number, moment in enumerate((0, MOMENTS - 1)):
             kernels.depths_in_walls(
                 before.places, ways[moment], now.kinds, shapes.radii, extents, fixed, *edges, struck[number]
             )

@@ -6,23 +6,21 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 
-BAR = 0.003
-"""Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for it looks between
-frames, too."""
+BAR = 0.002
+"""Depth of bodies in one another from which on somebody waits [m]; less than the audit's bar, for limbs turn on their
+way from one frame to the next, where this looks at straight ways."""
 _PATIENCE = 0.5
 """Time for which somebody waits before more is allowed [s]; else two may wait for one another for ever."""
-_RELAX, _JAMMED = 0.05, 0.005
+_RELAX, _JAMMED = 0.05, 0.002
 """Depth by which more is allowed for each second of waiting after that [m/s], and the most of it [m]."""
-_STRICT_BAR, _STRICT_JAMMED = 0.002, 0.002
-"""The same two for a throng that is planned, which may go back before two lock."""
-_LOCKED, _LOOSEN, _LOOSE = 3.0, 0.01, 0.01
+_LOCKED, _LOOSEN, _LOOSE = 6.0, 0.01, 0.01
 """Time after which two count as locked by their limbs [s]; how much more is allowed for each second of waiting then
 [m/s], and the most of it [m]. Legs that are in between one another, or around the corner of a wall, find no other way
 out, and who stands there for ever holds up everybody behind. In all that is less than the 2 cm by which sleeves may
 touch in a jam; the audit counts such touches."""
-_HOPELESS, _LAST = 10.0, 0.02
-"""Time after which that did not serve [s], and how much more is allowed then, at the same rate [m]. Few get there: one
-pair of 500 people at an opening, which stood in the midst of it for 54 s without this."""
+_HOPELESS, _LAST = 12.0, 0.02
+"""Time after which that did not serve [s], and how much more is allowed then, at the same rate [m]. Hardly anybody gets
+there, since those who are locked go back before: in plans, in time; live, along their ways."""
 _SOON = 0.2
 """The same as `_PATIENCE` for feet of a throng that is planned [s]."""
 _PAUSE_LEAST, _PAUSE_MOST, _PAUSE_SPREAD = 0.2, 0.5, 0.5
@@ -36,16 +34,10 @@ SLOWED = 0.85
 """Share of its velocity that who waits keeps."""
 
 
-def allowed_depths(waited: FloatArray, *, strict: bool = False) -> FloatArray:
-    """Return how deep people may be in others [m], who have waited for so long [s]; (N,).
-
-    Args:
-        waited: how long; (N,).
-        strict: whether less is allowed until two are locked.
-    """
-    bar, jammed = (_STRICT_BAR, _STRICT_JAMMED) if strict else (BAR, _JAMMED)
+def allowed_depths(waited: FloatArray) -> FloatArray:
+    """Return how deep people may be in others [m], who have waited for so long [s]; (N,)."""
     more = np.clip(_LOOSEN * (waited - _LOCKED), 0.0, _LOOSE) + np.clip(_LOOSEN * (waited - _HOPELESS), 0.0, _LAST)
-    return np.asarray(bar + np.clip(_RELAX * (waited - _PATIENCE), 0.0, jammed) + more)
+    return np.asarray(BAR + np.clip(_RELAX * (waited - _PATIENCE), 0.0, _JAMMED) + more)
 
 
 def is_late(waited: FloatArray, *, strict: bool = False) -> BoolArray:

@@ -19,7 +19,7 @@ from gaitway.crowd.dynamics.walls import Walls
 from gaitway.crowd.locomotion.space import LocomotionSpace
 from gaitway.crowd.locomotion.steering import narrow_places
 from gaitway.crowd.throng.bodies import ThrongBodies, smooth_paths
-from gaitway.crowd.throng.parting import MANY_MOMENTS, Poses, depths_in_movers, part_throng, pushed_softly
+from gaitway.crowd.throng.parting import Poses, depths_in_movers, part_throng, pushed_softly
 from gaitway.crowd.throng.patience import SLOWED, allowed_depths, is_late, paces_on, pauses_on, waited_on
 from gaitway.crowd.throng.simulation import ThrongMoment, ThrongSimulation
 
@@ -267,9 +267,9 @@ class WalkingThrong:
         moves, held = part_throng(
             self.bodies,
             [(b.slots, (state["roots"], state["turns"])) for b, state in zip(self.bodies, then, strict=True)],
-            [allowed_depths(some, strict=True) for some in waited],
+            [allowed_depths(some) for some in waited],
             [is_late(some, strict=True) for some in waited], shown(), shown, others, pushed, put_back,
-            simulation.walls_now(), dt, MANY_MOMENTS,
+            simulation.walls_now(), dt,
         )  # fmt: skip
         for bodies, roots, waits in zip(self.bodies, moves, held, strict=True):
             table[bodies.slots, _STRUCK] = np.maximum(

@@ -29,6 +29,7 @@ from gaitway.live.mixing.handover import HandOvers
 from gaitway.live.mixing.holding import LastMoment
 from gaitway.live.mixing.kinds import EngineParts, ThrongKind, clip_contacts, kind_of
 from gaitway.live.mixing.recording import DenseRecord
+from gaitway.live.mixing.retreat import Retreats, forget_all
 from gaitway.live.mixing.simulation import MANY, LiveSimulation
 from gaitway.live.options import Dynamics
 from gaitway.live.playing import _playing_kernels as playing
@@ -105,6 +106,7 @@ class LiveMixture:
         self._spaces: dict[int, LocomotionSpace] = {}
         self._bodies: list[ThrongBodies] = []
         self._blends: list[HandOvers] = []
+        self._retreats: list[Retreats] = []
         self._walks: BoolArray = np.zeros(0, np.bool_)
         self._numbers: FloatArray = np.zeros((0, _COLUMNS))
         self._next_look = -np.inf
@@ -196,6 +198,7 @@ class LiveMixture:
         """Learn of libraries that were added."""
         for library in libraries[len(self._kinds) :]:
             self._kinds.append(kind_of(library, self._bodies, self._blends))
+        self._retreats += [Retreats() for _ in self._bodies[len(self._retreats) :]]
 
     def warm_up(self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays]) -> None:
         """Compile what a throng needs, so that nothing stalls when the first one forms: two people take a step."""
@@ -240,8 +243,9 @@ class LiveMixture:
         """Forget characters that are taken out."""
         self._walks[slots] = False
         self._numbers[slots, _KNOWN] = 0.0
-        for some in (*self._bodies,):
+        for some in self._bodies:
             some.leave(slots)
+        forget_all(self._retreats, slots)
         for blend in self._blends:
             blend.drop(slots)
         if self._simulation is not None:
@@ -328,6 +332,8 @@ class LiveMixture:
             arrays |= {f"bodies{k}_{name}": table for name, table in bodies.state().items()}
         for k, blend in enumerate(self._blends):
             arrays |= {f"blend{k}_{name}": table for name, table in blend.state().items()}
+        for k, retreats in enumerate(self._retreats):
+            arrays |= {f"retreat{k}_{name}": table for name, table in retreats.state().items()}
         arrays = {name: table.astype(np.float64) for name, table in arrays.items()}
         if self.record is not None:
             arrays |= {f"record_{name}": table for name, table in self.record.state().items()}
@@ -360,6 +366,7 @@ class LiveMixture:
         for k, (bodies, blend) in enumerate(zip(self._bodies, self._blends, strict=True)):
             bodies.restore(those(f"bodies{k}_"))
             blend.restore(those(f"blend{k}_"))
+            self._retreats[k].restore(those(f"retreat{k}_"), bodies)
             inside = np.concatenate([inside, bodies.slots])
             if not np.isin(blend.slots, np.flatnonzero(status != playing.EMPTY)).all():
                 raise ValueError("people in a throng who are not there")
@@ -518,13 +525,21 @@ class LiveMixture:
             here = np.flatnonzero(simulation.present)
             numbers[simulation.slots[here], _LOWERED] = lowered_arms(places[here], headings[here], simulation.walls)
         threads = min(numba.get_num_threads(), _THREADS) if len(walkers) >= MANY else 1
-        for bodies in self._bodies:
+        for bodies, retreats in zip(self._bodies, self._retreats, strict=True):
             own, path = simulation.rows_of(bodies.slots), numbers[bodies.slots, _SMOOTH]
             headings[own] = follow_dynamics(
                 bodies, simulation, own, headings[own], path, simulation.along[own], numbers[bodies.slots, _LOWERED],
                 numbers[bodies.slots, _PACE], dt, threads,
             )  # fmt: skip
             numbers[bodies.slots, _SMOOTH] = path
+            retreats.begin(bodies, numbers[bodies.slots, _WAITED], parts.time)
+            retreats.go_back(bodies, simulation, numbers, _SMOOTH, dt)
+            back = retreats.goes_back(bodies.slots)
+            headings[own[back]] = numbers[bodies.slots[back], _SMOOTH.start + 4]
+            paces = np.array([kind.speed for kind in self._kinds])[
+                library_of(parts.libraries, crowd.actions[bodies.slots, -1])
+            ]
+            simulation.set_speeds(own, paces * retreats.shares(bodies.slots, parts.time))
         places = simulation.positions
         simulation.face(rows, headings[rows])
         numbers[walkers[:, None], [_X, _Y]] = places[rows] - ahead(simulation.along[rows], headings[rows])
@@ -600,6 +615,7 @@ class LiveMixture:
                 own = bodies.slots[rows]
                 handed.append((group, own, *self._shown_of(own, group, bodies.roots[rows], bodies.turns[rows])))
                 bodies.leave(own)
+        forget_all(self._retreats, slots)
         self._walks[slots] = False
         numbers[slots, _AWAY_UNTIL] = time + _LEAST_AWAY
         assert self._simulation is not None
@@ -712,6 +728,7 @@ class LiveMixture:
             lambda bodies, wishes: self._pushed(bodies, wishes, dt),
             lambda who: before.put_bodies_back(who, self._bodies, self._blends), walls, dt,
             tries=[rules.tries(numbers[bodies.slots, _WAITED]) for bodies in self._bodies],
+            steady=[some.goes_back(bodies.slots) for some, bodies in zip(self._retreats, self._bodies, strict=True)],
         )  # fmt: skip
         slots = np.concatenate([bodies.slots[waits] for bodies, waits in zip(self._bodies, held, strict=True)])
         if len(slots):
@@ -724,6 +741,10 @@ class LiveMixture:
             simulation.nudge(simulation.rows_of(bodies.slots), roots)
             numbers[bodies.slots, _WAITED] = waited_on(numbers[bodies.slots, _WAITED], waits, dt)
             numbers[bodies.slots, _PACE] = paces_on(numbers[bodies.slots, _PACE], waits)
+        for bodies, waits, retreats in zip(self._bodies, held, self._retreats, strict=True):
+            lowered = numbers[bodies.slots, _LOWERED]
+            done = retreats.note(bodies, simulation, numbers, _SMOOTH, lowered, waits, dt, parts.time)
+            numbers[done, _WAITED] = 0.0
 
     def _pushed(self, bodies: ThrongBodies, wishes: FloatArray, dt: float) -> FloatArray:
         """Return how far bodies are moved now, who should be moved by so much (N, 2) [m]."""
