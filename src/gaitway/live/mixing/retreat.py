@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.core.archives import Arrays
-from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.crowd.throng.bodies import ThrongBodies, rows_in
 from gaitway.live.mixing.simulation import LiveSimulation
 
@@ -28,16 +28,18 @@ _NEAR = 1.2
 """Of people who are nearer to one another than this only one goes back at a time [m]."""
 _LATER, _SLOW = 2.5, 0.3
 """Time for which who went back lets others pass [s], and the share of its speed that it has then."""
-_APART = 0.03
-"""Distance by which a root or a foot has moved from one kept pose to the next [m]."""
-_KEPT = 32
+_APART, _SPEED = 0.01, 1.2
+"""Distance by which a root or a foot has moved from one kept pose to the next [m], and the speed of whichever is faster
+of them on the way back [m/s]."""
+_KEPT = 80
 """Number of poses that are kept of each."""
 _DENSE = 0.3
 """Poses are kept of those whose arms are held down by so much, since others are near."""
 _NOWHERE = 1e6
 """Where those are whose poses are not kept yet [m]."""
-_PATH = 9
-"""Columns of a kept pose before those of the body: path of the body (6), place in the dynamics [m], heading [rad]."""
+_PATH = 15
+"""Columns of a kept pose before those of the body: path of the body (6), place in the dynamics [m], heading [rad], and
+where the root and the feet are [m] (6)."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class _Retreat:
     """Where its root was [m]."""
     waits: float = 0.0
     """How long it could not go on [s]."""
+    poses: int = 1
+    """How many poses it goes back in this step."""
 
 
 class Retreats:
@@ -60,7 +64,7 @@ class Retreats:
     def __init__(self) -> None:
         """Make it without people."""
         self.slots: IntArray = np.empty(0, np.int64)
-        self._poses: FloatArray = np.empty((0, _KEPT, 0))
+        self._poses: SingleArray = np.empty((0, _KEPT, 0), np.float32)
         self._counts: IntArray = np.empty(0, np.int64)
         self._nexts: IntArray = np.empty(0, np.int64)
         self._marks: FloatArray = np.empty((0, 3, 2))
@@ -130,8 +134,16 @@ class Retreats:
         if not len(own):
             return
         slots = bodies.slots[own]
-        at = rows_in(self.slots, slots)
-        kept = self._poses[at, (self._nexts[at] - 1) % _KEPT]
+        at, many = rows_in(self.slots, slots), np.ones(len(own), np.int64)
+        for k, (me, row) in enumerate(zip(at.tolist(), own.tolist(), strict=True)):
+            retreat = self._back[int(slots[k])]
+            if retreat.waits == 0.0:  # who is held tries the next pose alone, which differs least
+                ways = self._poses[me, (self._nexts[me] - 1 - np.arange(self._counts[me])) % _KEPT, 9:_PATH]
+                apart = ways.reshape(-1, 3, 2) - _marks_of(bodies, np.array([row]))
+                far = np.hypot(apart[..., 0], apart[..., 1]).max(axis=1) > _SPEED * dt
+                many[k] = max(int(far.argmax()) if far.any() else len(far), 1)
+            retreat.poses = int(many[k])
+        kept = self._poses[at, (self._nexts[at] - many) % _KEPT].astype(np.float64)
         rows = simulation.rows_of(slots)
         path, places, headings = kept[:, :6].copy(), kept[:, 6:8], kept[:, 8]
         path[:, 2:4], path[:, 5] = 0.0, 0.0
@@ -167,7 +179,8 @@ class Retreats:
             if held[row]:
                 retreat.waits += dt
             else:
-                self._nexts[at], self._counts[at] = (self._nexts[at] - 1) % _KEPT, self._counts[at] - 1
+                self._nexts[at] = (self._nexts[at] - retreat.poses) % _KEPT
+                self._counts[at] -= retreat.poses
                 self._marks[at] = _marks_of(bodies, np.array([row]))[0]
             far = float(np.hypot(*(bodies.places[row] - retreat.begun)))
             if retreat.waits >= _VAIN or far >= _BACK or self._counts[at] < 2:
@@ -211,8 +224,11 @@ class Retreats:
         slots = bodies.slots[rows]
         own = simulation.rows_of(slots)
         self._poses[at, self._nexts[at]] = np.column_stack(
-            [numbers[slots, smooth], simulation.positions[own], simulation.headings[own], bodies.snapshot(rows)]
-        )
+            [
+                numbers[slots, smooth], simulation.positions[own], simulation.headings[own], marks.reshape(-1, 6),
+                bodies.snapshot(rows),
+            ]
+        )  # fmt: skip
         self._nexts[at] = (self._nexts[at] + 1) % _KEPT
         self._counts[at] = np.minimum(self._counts[at] + 1, _KEPT)
         self._marks[at] = marks
@@ -220,7 +236,7 @@ class Retreats:
     def _add(self, slots: IntArray, bodies: ThrongBodies) -> None:
         count, width = len(slots), _PATH + bodies.snapshot(np.empty(0, np.int64)).shape[1]
         poses = self._poses.reshape(len(self.slots), _KEPT, width)
-        self._poses = np.concatenate([poses, np.zeros((count, _KEPT, width))])
+        self._poses = np.concatenate([poses, np.zeros((count, _KEPT, width), np.float32)])
         self._marks = np.concatenate([self._marks, np.full((count, 3, 2), _NOWHERE)])
         self._counts = np.concatenate([self._counts, np.zeros(count, np.int64)])
         self._nexts = np.concatenate([self._nexts, np.zeros(count, np.int64)])
@@ -263,7 +279,7 @@ class Retreats:
         if not (known and ((counts >= 0) & (counts <= _KEPT)).all() and ((nexts >= 0) & (nexts < _KEPT)).all()):
             raise ValueError("ways back of a throng that cannot be")
         self.slots, self._counts, self._nexts = slots, counts, nexts
-        self._poses, self._marks = np.array(arrays["poses"], np.float64), np.array(arrays["marks"], np.float64)
+        self._poses, self._marks = np.array(arrays["poses"], np.float32), np.array(arrays["marks"], np.float64)
         self._back = {int(slot): _Retreat((x, y), waits) for slot, x, y, waits in back.tolist()}
         self._until = {int(slot): (time, share) for slot, time, share in until.tolist()}
         self._failed = set(np.array(arrays["failed"], np.int64).tolist())
