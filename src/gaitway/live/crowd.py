@@ -328,6 +328,14 @@ class LiveCrowd:
             x, y, tolerance = self._held.pop(character)
             self._aim([character], np.array([[x, y]]), tolerance)
 
+    def walk_at(self, who: int | str, speed: str | float) -> bool:
+        """Let a character who walks go on at another speed, from the next move on; return whether that can be.
+
+        The plan stays if others are in the way of it at that speed, or if the character is about to stop or turns.
+        """
+        number = self._libraries.number(self.library(who), speed)
+        return self._prepared_engine().change_pace(int(self._places(who)[0]), number)
+
     def perform(self, who: int | str, clip: Clip, end: npt.ArrayLike) -> bool:
         """Show a motion of who stands, from now on, who stands where it ends; return whether there is room there.
 

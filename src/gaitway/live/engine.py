@@ -32,6 +32,7 @@ from gaitway.live.mixing.kinds import EngineParts
 from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
+from gaitway.live.planning.pace import change_pace
 from gaitway.live.planning.planner import LibraryPart, LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
@@ -311,6 +312,11 @@ class LiveEngine:
             )
         return bool(there)
 
+    def change_pace(self, character: int, library: int) -> bool:
+        """Let a character go on at the pace of another library of the same clips; return whether it does."""
+        self.settle()
+        return change_pace(self._climbing_parts(), int(self._checked([character])[0]), library)
+
     def set_goals(
         self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | FloatArray | None = None
     ) -> None:
@@ -536,7 +542,8 @@ class LiveEngine:
         rows = np.empty((count - first, 5))
         rows[:, :2] = crowd.steps[who, first:count, :2]
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
-        rows[:, 4] = self._joins.bases[crowd.actions[who, first:count]] - library.first_action
+        played = self._joins.bases[crowd.actions[who, first:count]]
+        rows[:, 4] = played - np.array([one.first_action for one in self.libraries])[library_of(self.libraries, played)]
         if self.climbing is not None:  # without the steps that only reserve ground on another floor: they come second
             rows = rows[np.append(True, np.diff(rows[:, 3]) != 0.0)]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
@@ -697,7 +704,8 @@ class LiveEngine:
         numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
-        owners = self.library_numbers(who)
+        # who has changed the pace plans with the library of the move that goes on
+        owners = library_of(self.libraries, self._joins.bases[self._crowd.actions[who, counts[who, kernels.FIRST]]])
         for part in self._parts:
             rows = np.flatnonzero(owners == part.library.number)
             if len(rows):

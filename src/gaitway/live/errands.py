@@ -18,7 +18,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
-from gaitway.errands.companions import beside, chosen_sides, place_on_way, turning_seconds
+from gaitway.errands.companions import beside, turning_seconds
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -26,6 +26,7 @@ from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.levels.level_scene import in_plane, offset
 from gaitway.library.behavior import Library
+from gaitway.live.company import LiveCompany
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.events import Arrived, LiveEvent, Stuck
@@ -54,17 +55,6 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
-_LEADS, _AHEAD, _SHORTEST_WAY = 0.7, 3.5, 1.0
-"""Time from one look of companions at the way of the first of them to the next, how far ahead they look, and least time
-for which that way must be known [s]."""
-_OWN_PLACE, _NEXT_PLACE, _GATE = 4.5, 1.6, 0.1
-"""Distance from the goal at which each goes to a place of its own, least distance to the next place beside the first
-one, and distance from obstacles beyond a radius at which there is room beside somebody [m]."""
-_WAITS, _GOES_ON = 7.0, 4.0
-"""Longest time for which the first one stops and waits, and least time for which it then goes on [s]."""
-_APART, _TOGETHER, _STOPS, _FEW_STEPS = 1.9, 1.5, 3.0, 2.2
-"""Distance of the others from which on the first one waits for them, and within which it goes on [m]; time ahead at
-which it stops [s], and least distance to there [m]."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
@@ -147,12 +137,11 @@ class LiveErrands(ErrandRun):
         """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
         self._setting_off: dict[str, float] = {}
         """When those set off who have been told where to go, and wait until their companions have turned [s]."""
-        self._looks: dict[str, float] = {}
-        """When those who walk with companions next look where these are [s]."""
-        self._waits_until: dict[str, float] = {}
-        """Until when the first of some companions waits for the others at most [s]."""
-        self._elsewhere: set[str] = set()
-        """Who is on the way to a place beside the first of some companions, or waits for them, and not at the goal."""
+        self.company = LiveCompany(
+            self._pose, self.crowd.plan, lambda name: self._send_to_goal(name, self._walks[name]), self._lead,
+            self._pace, lambda points: self.dispatcher.standing.clearance(points),
+        )  # fmt: skip
+        """Who walks with companions now."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -184,7 +173,7 @@ class LiveErrands(ErrandRun):
         """Go on by some time [s]: tell everybody who is done what comes next, and play all."""
         for event in self.crowd.events():
             self._events.append(event)
-            if isinstance(event, Arrived) and event.name in self._walks and event.name not in self._elsewhere:
+            if isinstance(event, Arrived) and event.name in self._walks and not self.company.is_elsewhere(event.name):
                 self._arrive(event.name)
         for stuck in self.crowd.hindered():
             if (
@@ -197,8 +186,7 @@ class LiveErrands(ErrandRun):
         self._appear()
         for name in [name for name, when in self._setting_off.items() if when <= self.time]:
             self._set_off(name)
-        for name in [name for name, when in self._looks.items() if when <= self.time]:
-            self._keep_together(name)
+        self.company.step(self.time)
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -424,7 +412,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
-        self._walk_alone(name)
+        self.company.leave(name)
         self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
@@ -440,7 +428,8 @@ class LiveErrands(ErrandRun):
     def _put_in(self, character: Character, time: float) -> bool:
         """Put somebody in, who starts in the plane of the floors; return whether there is room."""
         library = self._libraries[neutral(character.library)]
-        start, speed = character.start, self._speed(character)
+        start, slowly = character.start, self._slowly(character) if character.companions else None
+        speed = character.speed if slowly is None else slowly
         x, y, *height = self._there(start[:2])
         pose, goal = (x, y, start[2], *height), (x, y, *height)
         if self.crowd.add(pose, goal, name=character.name, library=library, speed=speed) < 0:
@@ -466,89 +455,33 @@ class LiveErrands(ErrandRun):
         del self._setting_off[name]
         if (order := self._walks.get(name)) is not None:
             self._send_to_goal(name, order)
-            if self.dispatcher.people[name].first and not order.exact and self.floors is None:
-                self._looks[name] = self.time + _LEADS
+            first = self.dispatcher.people[name].first
+            if first and self.floors is None:
+                self.company.join(name, first, order.goal, self._characters[name].radius, self.time)
 
     def _send_to_goal(self, name: str, order: Walk) -> None:
         goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
         self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
 
-    def _walk_alone(self, name: str) -> None:
-        """Let somebody look at companions no more."""
-        self._looks.pop(name, None)
-        self._elsewhere.discard(name)
-        self._waits_until.pop(name, None)
+    def _lead(self, name: str, point: Point, near: float) -> None:
+        """Send somebody who walks with companions to a point, and within a distance from it [m]."""
+        x0, y0, x1, y1 = self._flat.bounds
+        self.crowd.send(name, self._there((min(max(point[0], x0), x1), min(max(point[1], y0), y1))), tolerance=near)
 
-    def _keep_together(self, name: str) -> None:
-        """Let somebody who walks with companions keep beside the first of them, or wait for the others as that one."""
-        self._looks[name] = self.time + _LEADS
-        if self.dispatcher.people[name].first == name:
-            self._wait_for_others(name)
-        else:
-            self._walk_beside(name)
+    def _pace(self, name: str, slow: bool) -> None:
+        """Let somebody walk slowly, or as usual, as soon as that can be."""
+        character = self._characters[name]
+        if (slowly := self._slowly(character)) is not None:
+            self.crowd.walk_at(name, slowly if slow else character.speed)
 
-    def _wait_for_others(self, name: str) -> None:
-        """Let the first of some companions stop a few steps ahead until the others have come up."""
-        order, people, here = self._walks[name], self.dispatcher.people, self._pose(name)
-        follow = [one for one in self._looks if one != name and people[one].first == name]
-        apart = max((math.dist(self._pose(one)[:2], here[:2]) for one in follow), default=0.0)
-        if name in self._elsewhere and (apart < _TOGETHER or self.time > self._waits_until[name]):
-            self._elsewhere.discard(name)
-            self._looks[name] = self.time + _GOES_ON
-            self._send_to_goal(name, order)
-        elif name not in self._elsewhere and apart > _APART and math.dist(here[:2], order.goal) > _OWN_PLACE:
-            walk = self.crowd.plan(name)
-            x, y, _ = place_on_way(walk, min(self.time + _STOPS, walk.end_time), (0.0, 0.0), 0, _anywhere)
-            if math.dist((x, y), here[:2]) > _FEW_STEPS:
-                self._elsewhere.add(name)
-                self._waits_until[name] = self.time + _WAITS
-                self.crowd.send(name, self._there((x, y)), tolerance=_NEAR)
+    def _slowly(self, character: Character) -> str | float | None:
+        """Return the speed at which somebody waits for companions: the slowest of those that people walk at anyway.
 
-    def _walk_beside(self, name: str) -> None:
-        """Send somebody to a place beside the way of the first of the companions; near the goal, to a place of its own.
-
-        So all take the same side of what is in the way. Who is ahead of the first one comes to the last place and
-        stands there until the next one is known.
-        """
-        order, people, here = self._walks[name], self.dispatcher.people, self._pose(name)
-        first = people[name].first
-        leader = self._walks.get(first)
-        if (
-            leader is None
-            or first in self._setting_off
-            or math.dist(here[:2], order.goal) < _OWN_PLACE
-            or math.dist(self._pose(first)[:2], leader.goal) < _OWN_PLACE
-        ):
-            self._walk_alone(name)
-            self._send_to_goal(name, order)
-            return
-        walk = self.crowd.plan(first)
-        if walk.end_time - self.time < _SHORTEST_WAY:
-            return
-        reach = self._characters[name].radius + _GATE
-        others = {one: self._pose(one)[:2] for one in people[name].companions if one in people and one != first}
-        slot, rank = chosen_sides(walk, self.time, others, lambda p: self._has_room(p, reach))[name]
-        time = min(self.time + _AHEAD, walk.end_time)
-        x, y, way = place_on_way(walk, time, slot, rank, lambda p: self._has_room(p, reach))
-        far = (x - here[0]) * math.cos(way) + (y - here[1]) * math.sin(way)
-        if far > _NEXT_PLACE and not (
-            first in self._elsewhere and math.dist(here[:2], self._pose(first)[:2]) < _TOGETHER
-        ):
-            self._elsewhere.add(name)
-            self.crowd.send(name, self._there((x, y)), tolerance=_NEAR)
-
-    def _has_room(self, points: FloatArray, reach: float) -> BoolArray:
-        """Return whether points (N, 2) are farther from obstacles than a distance [m]; (N,)."""
-        return np.asarray(self.dispatcher.standing.clearance(points) >= reach, dtype=np.bool_)
-
-    def _speed(self, character: Character) -> str | float:
-        """Return the speed of somebody: companions take the slowest of those that people walk at anyway.
-
-        So they keep together, and no trees are grown for a speed of their own.
+        It is None where people do not differ in speed, for no trees are grown for companions alone.
         """
         speed, spread = character.speed, self.crowd.options.speed_spread
-        if not character.companions or not isinstance(speed, str) or spread == 0.0:
-            return speed
+        if not isinstance(speed, str) or spread == 0.0:
+            return None
         return level_speed(self._loaded(neutral(character.library)), speed, spread, -1)
 
     def _stop(self, name: str) -> None:
@@ -556,7 +489,7 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
-        self._walk_alone(name)
+        self.company.leave(name)
         self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
@@ -727,7 +660,7 @@ class LiveErrands(ErrandRun):
     def _arrive(self, name: str) -> None:
         """Note that somebody stands at a goal, or as near to it as possible."""
         order, here = self._walks.pop(name), self._pose(name)
-        self._walk_alone(name)
+        self.company.leave(name)
         away = math.dist(order.goal, here[:2])
         reason = "" if away < _NEAR + _FAR else f"gets within {away:.1f} m and no nearer"
         self.finish(name, Outcome(self.time, here, reason))
@@ -735,7 +668,7 @@ class LiveErrands(ErrandRun):
     def _give_up(self, name: str, reason: str) -> None:
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
-        self._walk_alone(name)
+        self.company.leave(name)
         here = self._pose(name)
         self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))
@@ -749,11 +682,6 @@ class LiveErrands(ErrandRun):
 def _flat(world: World) -> World:
     """Return a world as the plane of its floors, if it has several; else as it is."""
     return Floors.of(world).plane if has_levels(world) else world
-
-
-def _anywhere(points: FloatArray) -> BoolArray:
-    """Return that there is room at points (N, 2); (N,)."""
-    return np.ones(len(points), dtype=np.bool_)
 
 
 def _known(door: Door) -> tuple[object, ...]:

@@ -232,8 +232,8 @@ class SlicedSearch:
         rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
         rows[:, 3] -= since
         rows[:, 4] = crowd.actions[who, first:count] - first_action
-        # steps on flights are of no library; who finds a path is tested against them later
-        rows = rows[rows[:, 4] < len(library.prepared.table)]
+        # steps on flights and at an earlier pace are of another library; who finds a path is tested against them later
+        rows = rows[(rows[:, 4] >= 0) & (rows[:, 4] < len(library.prepared.table))]
         if end[TIME] > now:  # else it stands there already
             table = library.prepared.table
             steps = LaidSteps(rows, library.prepared.actions.names, table.clips, library.prepared.speeds)

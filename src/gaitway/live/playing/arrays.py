@@ -229,6 +229,8 @@ def joined_live(live: LiveArrays, libraries: Sequence[LiveLibrary]) -> LiveArray
     for library, some, alike in zip(libraries, frames, similar, strict=True):
         own = slice(library.first_action, library.end_action)
         rows[own, own], rows[-1, own] = some.rows[:-1], some.rows[-1]
+        for other in (one for one in libraries if one.frames is some and one is not library):  # who changes the pace
+            rows[own, other.first_action : other.end_action] = some.rows[:-1]
         arrays = alike.arrays
         spans.append(arrays.spans + library.first_action)
         members.append(arrays.members + library.first_action)
