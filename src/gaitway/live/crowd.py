@@ -41,6 +41,7 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.plan import Plan
+from gaitway.space.planner import Company
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Mover, Obstacle
@@ -328,13 +329,10 @@ class LiveCrowd:
             x, y, tolerance = self._held.pop(character)
             self._aim([character], np.array([[x, y]]), tolerance)
 
-    def walk_at(self, who: int | str, speed: str | float) -> bool:
-        """Let a character who walks go on at another speed, from the next move on; return whether that can be.
-
-        The plan stays if others are in the way of it at that speed, or if the character is about to stop or turns.
-        """
-        number = self._libraries.number(self.library(who), speed)
-        return self._prepared_engine().change_pace(int(self._places(who)[0]), number)
+    def walk_in_company(self, who: int | str, company: Company, usual: str | float, slower: str | float) -> bool:
+        """Let a character walk to its goal beside companions, at one of two speeds; return whether there is a way."""
+        usually, slowly = (self._libraries.number(self.library(who), speed) for speed in (usual, slower))
+        return self._prepared_engine().walk_in_company(int(self._places(who)[0]), usually, slowly, company)
 
     def perform(self, who: int | str, clip: Clip, end: npt.ArrayLike) -> bool:
         """Show a motion of who stands, from now on, who stands where it ends; return whether there is room there.

@@ -32,7 +32,7 @@ from gaitway.live.mixing.kinds import EngineParts
 from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
-from gaitway.live.planning.pace import change_pace
+from gaitway.live.planning.company_walks import CompanyWalks
 from gaitway.live.planning.planner import LibraryPart, LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
 from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
@@ -62,6 +62,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.tree.forest import Forest
@@ -134,7 +135,7 @@ class LiveEngine:
         self._gaze = LiveGaze(self.options.upper_body, seed)
         mode = self.options.dynamics
         self.mixture = None if mode == "clips" else LiveMixture(mode, seed % SEEDS)
-        self.motions, self.kept_since = ShownMotions(), -np.inf
+        self.motions, self.kept_since, self._company = ShownMotions(), -np.inf, CompanyWalks(self.options.radius)
         self.climbing = None if floors is None else LiveClimbing(floors, self.options.radius)
         self.add_library(prepared, forest, links)
 
@@ -312,10 +313,10 @@ class LiveEngine:
             )
         return bool(there)
 
-    def change_pace(self, character: int, library: int) -> bool:
-        """Let a character go on at the pace of another library of the same clips; return whether it does."""
+    def walk_in_company(self, character: int, usual: int, slower: int, company: Company) -> bool:
+        """Let a character walk to its goal beside companions; see `CompanyWalks.begin`."""
         self.settle()
-        return change_pace(self._climbing_parts(), int(self._checked([character])[0]), library)
+        return self._company.begin(self._climbing_parts(), int(self._checked([character])[0]), usual, slower, company)
 
     def set_goals(
         self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | FloatArray | None = None

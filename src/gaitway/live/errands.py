@@ -6,7 +6,7 @@ The same dispatcher as in plans says who does what next (`gaitway.errands`); the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
-from gaitway.errands.companions import beside, turning_seconds
+from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, places_beside, waiting_for_others
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -26,7 +26,6 @@ from gaitway.errands.running import ErrandRun
 from gaitway.errands.standing_places import drawn_points
 from gaitway.levels.level_scene import in_plane, offset
 from gaitway.library.behavior import Library
-from gaitway.live.company import LiveCompany
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.doors import DoorMoved, LiveDoors
 from gaitway.live.events import Arrived, LiveEvent, Stuck
@@ -37,6 +36,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.sitting import standing_place
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.take.model import Take
 from gaitway.world.doors import Door
@@ -55,6 +55,11 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
+_BESIDE_FIRST = 0.9
+"""Distance from the goal beside the first of some companions that is near enough [m]: people at rest keep farther apart."""
+_OWN_WAY, _GATE, _TRIES_AGAIN, _TRIES = 2.5, 0.1, 1.0, 5
+"""Distance from the goal below which everybody walks alone, distance from obstacles beyond a radius at which there is
+room beside somebody [m], time after which who found no way beside companions looks for one again [s], and how often."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
@@ -135,13 +140,8 @@ class LiveErrands(ErrandRun):
         self._sends: dict[str, Go] = {}
         self._away: dict[str, tuple[Character, tuple[Errand, ...], Point]] = {}
         """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
-        self._setting_off: dict[str, float] = {}
-        """When those set off who have been told where to go, and wait until their companions have turned [s]."""
-        self.company = LiveCompany(
-            self._pose, self.crowd.plan, lambda name: self._send_to_goal(name, self._walks[name]), self._lead,
-            self._pace, lambda points: self.dispatcher.standing.clearance(points),
-        )  # fmt: skip
-        """Who walks with companions now."""
+        self._alone: dict[str, tuple[float, int]] = {}
+        """When those look for a way beside companions again who found none [s], and how often they have."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -173,7 +173,7 @@ class LiveErrands(ErrandRun):
         """Go on by some time [s]: tell everybody who is done what comes next, and play all."""
         for event in self.crowd.events():
             self._events.append(event)
-            if isinstance(event, Arrived) and event.name in self._walks and not self.company.is_elsewhere(event.name):
+            if isinstance(event, Arrived) and event.name in self._walks:
                 self._arrive(event.name)
         for stuck in self.crowd.hindered():
             if (
@@ -184,9 +184,11 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
-        for name in [name for name, when in self._setting_off.items() if when <= self.time]:
-            self._set_off(name)
-        self.company.step(self.time)
+        for name in [name for name, (again, _) in self._alone.items() if again <= self.time]:
+            if name in self._walks:
+                self._set_off_in_company(name, self._walks[name])
+            else:
+                del self._alone[name]
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -367,8 +369,8 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here, f"door '{door}' is shut", shut=door))
             case Walk():
                 self._walks[name] = order
-                self._setting_off[name] = time + self._turns_later(name, order)
-                self._set_off(name)
+                self._send_to_goal(name, order)
+                self._set_off_in_company(name, order)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
             case SitDown():
@@ -412,8 +414,6 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
-        self.company.leave(name)
-        self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
@@ -438,41 +438,48 @@ class LiveErrands(ErrandRun):
         self.enter(character, start, time)
         return True
 
-    def _turns_later(self, name: str, order: Walk) -> float:
-        """Return how long somebody waits until the companions have turned to go as well [s]."""
-        others = [one for one in self.dispatcher.people[name].companions if one in self.dispatcher.people]
-        if len(others) < 2 or order.exact:
-            return 0.0
-        poses = np.array([self._pose(one) for one in others])
-        ways = np.arctan2(order.goal[1] - poses[:, 1], order.goal[0] - poses[:, 0])
-        needs = turning_seconds(ways - poses[:, 2])
-        return float(needs.max() - needs[others.index(name)])
-
-    def _set_off(self, name: str) -> None:
-        """Send somebody to where the last order leads, if the time for it has come."""
-        if self._setting_off.get(name, math.inf) > self.time:
-            return
-        del self._setting_off[name]
-        if (order := self._walks.get(name)) is not None:
-            self._send_to_goal(name, order)
-            first = self.dispatcher.people[name].first
-            if first and self.floors is None:
-                self.company.join(name, first, order.goal, self._characters[name].radius, self.time)
-
     def _send_to_goal(self, name: str, order: Walk) -> None:
         goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
-        self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+        near = _NEAR if self.dispatcher.people[name].first in ("", name) or order.leaving else _BESIDE_FIRST
+        self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else near)
 
-    def _lead(self, name: str, point: Point, near: float) -> None:
-        """Send somebody who walks with companions to a point, and within a distance from it [m]."""
-        x0, y0, x1, y1 = self._flat.bounds
-        self.crowd.send(name, self._there((min(max(point[0], x0), x1), min(max(point[1], y0), y1))), tolerance=near)
+    def _set_off_in_company(self, name: str, order: Walk) -> None:
+        """Let somebody who was sent to a goal walk there beside companions; who finds no way tries again soon."""
+        _, tried = self._alone.pop(name, (0.0, 0))
+        character, people = self._characters[name], self.dispatcher.people
+        slowly, first = self._slowly(character), people[name].first
+        if slowly is None or first not in people or self.floors is not None or self.crowd.options.dynamics != "clips":
+            return
+        if math.dist(self._pose(name)[:2], order.goal) < _OWN_WAY:
+            return
+        company = self._company(name)
+        if company is None or not self.crowd.walk_in_company(name, company, character.speed, slowly):
+            if tried < _TRIES:
+                self._alone[name] = self.time + _TRIES_AGAIN, tried + 1
+            return
+        headings = [self._pose(one)[2] for one in people[name].companions if one in people and one != name]
+        if name == first and (waits := waiting_for_others(self.crowd.plan(name), headings, self._room(character))):
+            self._send_to_goal(name, order)
+            if not self.crowd.walk_in_company(name, waits, character.speed, slowly):
+                self.crowd.walk_in_company(name, company, character.speed, slowly)
 
-    def _pace(self, name: str, slow: bool) -> None:
-        """Let somebody walk slowly, or as usual, as soon as that can be."""
-        character = self._characters[name]
-        if (slowly := self._slowly(character)) is not None:
-            self.crowd.walk_at(name, slowly if slow else character.speed)
+    def _company(self, name: str) -> Company | None:
+        """Return where somebody would like to be beside companions; None if the first of them is not on the way."""
+        people, free = self.dispatcher.people, self._room(self._characters[name])
+        first = people[name].first
+        if first == name:
+            return ahead_of_others()
+        walk, leads = self.crowd.plan(first), self._walks.get(first)
+        if leads is None or math.dist(walk.end_pose[:2], leads.goal) > _NEAR + _FAR:
+            return None
+        others = {one: self._pose(one)[:2] for one in people[name].companions if one in people and one != first}
+        slot, rank = chosen_sides(walk, self.time, others, free)[name]
+        return places_beside(walk, self.time, others[name], slot, rank, free)
+
+    def _room(self, character: Character) -> Callable[[FloatArray], BoolArray]:
+        """Return what tells whether somebody has room at points (N, 2) to walk beside others; (N,)."""
+        reach = character.radius + _GATE
+        return lambda points: np.asarray(self.dispatcher.standing.clearance(points) >= reach, dtype=np.bool_)
 
     def _slowly(self, character: Character) -> str | float | None:
         """Return the speed at which somebody waits for companions: the slowest of those that people walk at anyway.
@@ -489,8 +496,6 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
-        self.company.leave(name)
-        self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
         """Let somebody be asked for an order now."""
@@ -660,7 +665,6 @@ class LiveErrands(ErrandRun):
     def _arrive(self, name: str) -> None:
         """Note that somebody stands at a goal, or as near to it as possible."""
         order, here = self._walks.pop(name), self._pose(name)
-        self.company.leave(name)
         away = math.dist(order.goal, here[:2])
         reason = "" if away < _NEAR + _FAR else f"gets within {away:.1f} m and no nearer"
         self.finish(name, Outcome(self.time, here, reason))
@@ -668,7 +672,6 @@ class LiveErrands(ErrandRun):
     def _give_up(self, name: str, reason: str) -> None:
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
-        self.company.leave(name)
         here = self._pose(name)
         self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))
