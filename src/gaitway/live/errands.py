@@ -57,13 +57,15 @@ _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
 _BESIDE_FIRST = 0.9
 """Distance from the goal beside the first of some companions that is near enough [m]: people at rest keep farther apart."""
-_OWN_WAY, _GATE, _TRIES_AGAIN, _TRIES = 2.5, 0.1, 1.0, 5
+_OWN_WAY, _GATE, _TRIES_AGAIN, _TRIES = 2.5, 0.1, 1.2, 3
 """Distance from the goal below which everybody walks alone, distance from obstacles beyond a radius at which there is
 room beside somebody [m], time after which who found no way beside companions looks for one again [s], and how often."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
 """Distance from who sits within which a live person hardly gets onto a free seat [m]."""
+_ABREAST = 1.3
+"""Distance from one companion to the next where they stand [m]: each can turn there without touching the other."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -119,7 +121,7 @@ class LiveErrands(ErrandRun):
             base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
             self._next_stop,
         )  # fmt: skip
-        self.dispatcher.seat_room = _BESIDE_SITTERS
+        self.dispatcher.seat_room, self.dispatcher.abreast = _BESIDE_SITTERS, _ABREAST
         self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, self._flat, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:

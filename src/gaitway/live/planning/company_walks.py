@@ -17,10 +17,10 @@ from gaitway.live.playing._crowd_kernels import HEADING, TIME, X, Y
 from gaitway.live.playing.arrays import LiveLibrary, library_of
 from gaitway.space.planner import Company
 
-_WIDER, _ALONE = (0.13, 0.05, 0.22), (0.03, 0.12)
-"""By how much discs of others are larger in one search after another, until its path is free [m], for those who are led
-and for the first one: searches let the led come 10 cm nearer to others than live ones may, and moves are played some
-hundredths of a second sooner or later."""
+_TRIES, _TRIES_OF_FIRST = ((0.13, 0.0), (0.08, 0.8), (0.22, 0.8)), ((0.03, 0.0), (0.08, 1.0))
+"""By how much discs of others are larger, and how much farther from the goal a way may end, in one search after another
+until its path is free [m], for those who are led and for the first one: searches let the led come 10 cm nearer to others
+than live ones may, and moves are played some hundredths of a second sooner or later. Others may stand at the goal."""
 _EFFORTS = ((1.6, 1_500), (2.5, 1_500), (4.0, 2_000))
 """Factors on the estimated cost to the goal, and numbers of nodes to try with each."""
 
@@ -64,8 +64,9 @@ class CompanyWalks:
         name = library.prepared.actions.names[before]
         query = SlicedQuery((x, y, heading), time, name, (goal_x, goal_y), near, _EFFORTS)
         there = parts.planners[slower]
-        for wider in _WIDER if len(company.places) else _ALONE:
-            found = search.in_company(crowd, me, query, company, parts.time, (self._radius, wider))
+        for wider, farther in _TRIES if len(company.places) else _TRIES_OF_FIRST:
+            wanted = query._replace(tolerance=query.tolerance + farther)
+            found = search.in_company(crowd, me, wanted, company, parts.time, (self._radius, wider))
             if found is None:
                 continue
             paced = _paced(found, library, other)
