@@ -216,9 +216,7 @@ def _met(member: CrowdMember, traffic: Traffic) -> list[str]:
     return [traffic.names[owner] for owner in met if owner >= 0]
 
 
-def _trouble(
-    world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember], close: float
-) -> str:
+def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember], close: float) -> str:
     """Return why a member cannot stand at its start, or nothing; it may be so much nearer to others than usual [m]."""
     (x, y, _), fields = member.character.start, member.prepared.fields
     x0, y0, x1, y1 = world.bounds

@@ -402,8 +402,6 @@ class LiveCrowd:
         """Take another world; obstacles and movers that are in both keep their ids."""
         self._world.replace_world(world)
 
-    # time
-
     def step(self, dt: float) -> None:
         """Go on by some time [s]: play all characters, and begin to plan on another thread.
 
@@ -433,8 +431,6 @@ class LiveCrowd:
         """Return the latest event of each character that is blocked or stuck now, by id. It waits as `events` does."""
         self._look()
         return self._log.hindered(self.arrived(self._log.hindered_ids()))
-
-    # what is seen
 
     def positions(self, who: Who | None = None) -> FloatArray:
         """Return root positions [m]; (N, 3)."""
@@ -577,8 +573,6 @@ class LiveCrowd:
         fill_matrices(read_only(found.positions), read_only(found.rotations), part, order == "column")
         return part
 
-    # what stays
-
     def take(self, seconds: float | None = None, *, fps: float = 30.0, facts: TakeFacts | None = None) -> Take:
         """Return what was played in the last seconds as a take; None for all that is recorded, see `LiveRecord.take`.
 
@@ -660,8 +654,6 @@ class LiveCrowd:
         if self._libraries.engine is not None and not self._closed:
             self._libraries.engine.close()
         self._closed = True
-
-    # inside
 
     def _restore(self, state: LiveState, known: tuple[LibraryRef, ...]) -> None:
         values, arrays = state.values, state.arrays

@@ -35,7 +35,7 @@ from gaitway.live.planning.batches import PlanningThreads, threads_for
 from gaitway.live.planning.company_walks import CompanyWalks
 from gaitway.live.planning.planner import LibraryPart, LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
-from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
+from gaitway.live.playing._crowd_kernels import WIDEST, BodyArrays, CrowdArrays
 from gaitway.live.playing._restore_kernels import rebuild
 from gaitway.live.playing.arrays import (
     LEAST_TALLY,
@@ -56,12 +56,13 @@ from gaitway.live.playing.arrays import (
 from gaitway.live.playing.bodies import LiveFrames, body_arrays, headings_of, same_clips
 from gaitway.live.playing.gaze import LiveGaze, LiveLayers
 from gaitway.live.playing.joins import LiveJoins
+from gaitway.live.playing.planned_steps import planned_steps
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
 from gaitway.live.playing.shown_motions import ShownMotions
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
-from gaitway.space.plan import LaidSteps, Plan
+from gaitway.space.plan import Plan
 from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.take.evaluation import Joints, Poses
@@ -536,21 +537,7 @@ class LiveEngine:
     def plan(self, character: int) -> Plan:
         """Return what a character is about to do, from the move that it is in, and what that costs."""
         self.settle()
-        (who,) = self._checked([character]).tolist()
-        crowd, library = self._crowd, self.libraries[int(self.library_numbers(np.array([who]))[0])]
-        prepared = library.prepared
-        first, count = crowd.counts[who, [kernels.FIRST, kernels.COUNT]].tolist()
-        rows = np.empty((count - first, 5))
-        rows[:, :2] = crowd.steps[who, first:count, :2]
-        rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
-        played = self._joins.bases[crowd.actions[who, first:count]]
-        rows[:, 4] = played - np.array([one.first_action for one in self.libraries])[library_of(self.libraries, played)]
-        if self.climbing is not None:  # without the steps that only reserve ground on another floor: they come second
-            rows = rows[np.append(True, np.diff(rows[:, 3]) != 0.0)]
-        x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
-        end = rows[-1, 3] + float(library.body.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips, prepared.speeds)
-        return Plan(steps, (x, y, heading), end, float(prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
+        return planned_steps(self._crowd, self.libraries, self._joins.bases, int(self._checked([character])[0]))
 
     def effort(self, character: int) -> PlanEffort:
         """Return what it took to find a character's latest plan."""

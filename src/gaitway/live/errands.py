@@ -56,7 +56,7 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
 _BESIDE_FIRST = 0.9
-"""Distance from the goal beside the first of some companions that is near enough [m]: people at rest keep farther apart."""
+"""Distance from a goal beside the first of some companions that is near enough [m]: who rests keeps apart."""
 _OWN_WAY, _GATE, _TRIES_AGAIN, _TRIES = 2.5, 0.1, 1.2, 3
 """Distance from the goal below which everybody walks alone, distance from obstacles beyond a radius at which there is
 room beside somebody [m], time after which who found no way beside companions looks for one again [s], and how often."""

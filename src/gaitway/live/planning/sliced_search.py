@@ -203,9 +203,7 @@ class SlicedSearch:
                 start_time=wanted.time - since, start_behavior=wanted.behavior,
                 seed=(me << 12) ^ round(1e3 * wanted.time),
             )  # fmt: skip
-            plan = search(
-                self._searcher, self._fields, query, traffic, estimates, explain=False, hastier=hastier
-            ).plan
+            plan = search(self._searcher, self._fields, query, traffic, estimates, explain=False, hastier=hastier).plan
         finally:
             if self._movers is not None:
                 for owner in owners:
@@ -213,7 +211,7 @@ class SlicedSearch:
         if plan is None or not isinstance(plan.steps, LaidSteps) or not len(plan.steps):
             return None
         rows = np.append(plan.steps.rows[:, 3:5], [[plan.end_time, plan.steps.rows[-1, 4]]], axis=0)
-        return rows + (since, 0.0)
+        return rows + np.array([since, 0.0])
 
     def _slices(self, query: Query, traffic: Traffic, estimates: ArrayHandle[HeuristicArrays]) -> Work:
         """Run a search in slices."""
@@ -314,8 +312,10 @@ class SlicedSearch:
         if room is not None and room[1] > 0.0:
             traffic.add_standing(owner, [(x, y, room[1])], start)
 
-    def _room_of(self, crowd: CrowdArrays, who: int, wanted: SlicedQuery, radius: float, wider: float) -> tuple[float, float]:
-        """Return by how much discs are larger, and the radius of one that keeps a character apart from where another rests.
+    def _room_of(
+        self, crowd: CrowdArrays, who: int, wanted: SlicedQuery, radius: float, wider: float
+    ) -> tuple[float, float]:
+        """Return by how much discs are larger, and the radius of one that keeps a character apart from who rests.
 
         The radius is 0 where the other rests far from the goal, or so near to the start that the disc would bar it.
         """
