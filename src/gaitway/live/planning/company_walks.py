@@ -19,8 +19,9 @@ from gaitway.space.planner import Company
 
 _TRIES, _TRIES_OF_FIRST = ((0.13, 0.0), (0.08, 0.8), (0.22, 0.8)), ((0.03, 0.0), (0.08, 1.0))
 """By how much discs of others are larger, and how much farther from a goal a way may end, in one search after another
-until its path is free [m], for those who are led and for the first one. Searches let the led come 10 cm nearer to others
-than live ones may; moves are played some hundredths of a second sooner or later; and others may stand at the goal."""
+until its path is free [m], for those who are led and for the first one. Searches let the led come 10 cm nearer to
+others than live ones may; moves are played some hundredths of a second sooner or later; and others may stand at
+the goal."""
 _EFFORTS = ((1.6, 1_500), (2.5, 1_500), (4.0, 2_000))
 """Factors on the estimated cost to the goal, and numbers of nodes to try with each."""
 
