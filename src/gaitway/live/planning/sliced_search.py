@@ -210,8 +210,9 @@ class SlicedSearch:
                     traffic.remove(owner)
         if plan is None or not isinstance(plan.steps, LaidSteps) or not len(plan.steps):
             return None
-        rows = np.append(plan.steps.rows[:, 3:5], [[plan.end_time, plan.steps.rows[-1, 4]]], axis=0)
-        return rows + np.array([since, 0.0])
+        rows: FloatArray = np.append(plan.steps.rows[:, 3:5], [[plan.end_time, plan.steps.rows[-1, 4]]], axis=0)
+        rows[:, 0] += since
+        return rows
 
     def _slices(self, query: Query, traffic: Traffic, estimates: ArrayHandle[HeuristicArrays]) -> Work:
         """Run a search in slices."""
