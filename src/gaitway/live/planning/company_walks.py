@@ -36,6 +36,8 @@ class CompanyWalks:
     def begin(self, parts: ClimbingParts, me: int, usual: int, slower: int, company: Company) -> bool:
         """Let a character walk to its goal in company, after the move that it is in; return whether there is a way.
 
+        In a world with movers there is none.
+
         Args:
             parts: what there is.
             me: the character.
@@ -50,6 +52,8 @@ class CompanyWalks:
         last = int(crowd.actions[me, fixed - 1])
         own = libraries[int(library_of(libraries, np.array([last]))[0])]
         if own.frames is not library.frames or other.frames is not library.frames or last >= libraries[-1].end_action:
+            return False
+        if planner.busy:  # a whole way is longer than movers are known ahead
             return False
         if counts[me, playing.STATUS] != playing.GOING or counts[me, playing.HELD] or counts[me, playing.ALARM]:
             return False
