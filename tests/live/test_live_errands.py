@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gaitway.audit import audit_take
+from gaitway.audit.natural.company import in_company
 from gaitway.core.errors import LiveError
 from gaitway.errands.dispatcher import DONE, GIVEN_UP, NOT_DONE
-from gaitway.errands.orders import Walk
 from gaitway.live.errands import ErrandDone, LiveErrands
 from gaitway.live.libraries import level_speed
 from gaitway.live.options import LiveOptions
@@ -70,23 +70,69 @@ def test_events_go_in_by_calls_and_rules_send_people_out() -> None:
         assert GIVEN_UP in {event.span.outcome for event in told}
 
 
-def test_companions_come_in_side_by_side_at_one_speed_and_set_off_when_all_have_turned() -> None:
+def test_companions_come_in_side_by_side_at_one_of_two_speeds() -> None:
     pair = {"name": "pair", "area": [0.5, 0.5, 7, 7], "times": [0, 0], "companions": 2, "errands": [{"go": [12, 2]}]}
     with LiveErrands(scene_from_dict({**SHOP, "sources": [pair], "characters": [], "obstacles": []}), seed=4) as run:
         run.step(1 / 30)
         a, b = run.crowd.roots("pair-001")[0], run.crowd.roots("pair-002")[0]
         assert 0.7 < np.hypot(*(a - b)[:2]) < 1.2
         slots = run.crowd._places(None)
-        (speed,) = set(run.crowd._started().library_numbers(slots).tolist())
-        own = run.crowd._libraries.kinds[speed].speed
+        numbers = set(run.crowd._started().library_numbers(slots).tolist())
+        own = {run.crowd._libraries.kinds[number].speed for number in numbers}
         body = run._body("pair-001")
         levels = [level_speed(body, "normal", run.crowd.options.speed_spread, way) for way in (-1, 0, 1)]
-        assert own == levels[0] and levels[1] == "normal" and float(levels[0]) < float(levels[2])
-        away = Walk((float(a[0] + 9.0 * np.cos(a[2])), float(a[1] + 9.0 * np.sin(a[2]))))
-        behind = Walk((float(a[0] - 9.0 * np.cos(a[2])), float(a[1] - 9.0 * np.sin(a[2]))))
-        assert run._turns_later("pair-001", away) == 0.0  # both look that way
-        assert run._turns_later("pair-001", behind) < 0.2  # both turn about
-        assert run._turns_later("pair-001", Walk(behind.goal, exact=True)) == 0.0
+        assert own <= {levels[0], "normal"} and levels[1] == "normal" and float(levels[0]) < float(levels[2])
+
+
+def of_two(places, obstacles=(), count=2, **more) -> dict:
+    group = {"name": "g", "count": count, "companions": count, "start_area": [2, 4.5, 5, 7.5], "errands": places}
+    return {
+        "gaitway": 1, "bounds": [0, 0, 24, 12], "end": 60, "places": {"far": [20, 6], "near": [3, 6]},
+        "obstacles": list(obstacles), "characters": [group], **more,
+    }  # fmt: skip
+
+
+DOOR = (
+    {"wall": {"points": [[12, 0], [12, 5.4]], "thickness": 0.3}},
+    {"wall": {"points": [[12, 6.6], [12, 12]], "thickness": 0.3}},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "obstacles"), [(2, ()), (3, ()), (2, DOOR)])
+def test_live_companions_stay_together(count, obstacles) -> None:
+    scene = scene_from_dict(of_two([{"go": "far"}, {"wait": 1}, {"go": "near"}], obstacles, count))
+    with LiveErrands(scene, seed=0) as run:
+        told = played(run, 60.0)
+        take = run.take(run.time)
+        names = tuple(f"g-{number:02d}" for number in range(1, count + 1))
+        shares = {name: share for name, (share, *_) in in_company(take, [names]).items()}
+        assert min(shares.values()) > 95.0, shares
+        assert len(told) == 3 * count and {event.span.outcome for event in told} == {DONE}
+        report = audit_take(take, run.world)
+        assert report.ok, str(report)
+
+
+def test_who_walks_in_company_does_so_at_two_paces_and_the_take_shows_the_same() -> None:
+    with LiveErrands(scene_from_dict(of_two([{"go": "far"}])), seed=0) as run:
+        played(run, 6.0)
+        first = run.dispatcher.people["g-01"].first
+        (other,) = {"g-01", "g-02"} - {first}
+        speeds = {step.speed for name in (first, other) for step in run.crowd.plan(name).steps}
+        assert len(speeds) > 1  # some moves at the usual pace, and others slower
+        assert run.crowd.plan(first).end_time - run.time > 6.0  # the whole way is known
+        before = run.crowd.roots()
+        saved = run.crowd.state()
+        take = run.crowd.take()
+        shown = np.array(
+            [take.planar(np.array([take.duration]))[take.names.index(name), 0] for name in run.crowd.names]
+        )
+        np.testing.assert_allclose(shown[:, :2], before[:, :2], atol=0.02)
+        run.crowd.step(0.5)
+        after = run.crowd.joints().positions
+        run.crowd.restore(saved)
+        run.crowd.step(0.5)
+        np.testing.assert_allclose(run.crowd.joints().positions, after, atol=1e-9)
 
 
 def test_what_cannot_be_done_is_said() -> None:

@@ -194,6 +194,8 @@ class Dispatcher:
         """Where somebody waits before a door that is shut, both by name; None for right here."""
         self.seat_room = 0.0
         """Distance to others below which people take a free seat only if there is no other [m]."""
+        self.abreast = _ABREAST
+        """Distance from one companion to the next where they stand [m]."""
         self.desk: HandlingDesk | None = None
         """Where things are and how they are handled; None where nobody can."""
         self._lines: dict[str, QueueLine] = {}
@@ -508,7 +510,7 @@ class Dispatcher:
         way, here = math.atan2(goal[1] - y, goal[0] - x), doer.pose[:2]
         left = (here[1] - y) * math.cos(way) - (here[0] - x) * math.sin(way)
         turns = np.array([1.0, -1.0, 1.35, -1.35]) * (0.5 * math.pi if left > 0.0 else -0.5 * math.pi)
-        for far in (_ABREAST, 2.0 * _ABREAST):
+        for far in (self.abreast, 2.0 * self.abreast):
             points = np.asarray(goal) + far * np.column_stack([np.cos(way + turns), np.sin(way + turns)])
             for k in np.flatnonzero(self.standing.free(points, doer.name, doer.radius)).tolist():
                 return float(points[k, 0]), float(points[k, 1])
@@ -520,7 +522,7 @@ class Dispatcher:
         there = [doer.first, *(n for n in first.companions if n in self.people and self._goes_with(n, doer))]
         goals = np.array([self.standing.taken[name] for name in there if name in self.standing.taken])
         turns = np.arange(12) * (math.tau / 12)
-        ring = _ABREAST * np.column_stack([np.cos(turns), np.sin(turns)])
+        ring = self.abreast * np.column_stack([np.cos(turns), np.sin(turns)])
         points = (goals[:, None] + ring[None]).reshape(-1, 2)
         points = points[self.standing.free(points, doer.name, doer.radius)]
         if not len(points):

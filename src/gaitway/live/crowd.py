@@ -41,6 +41,7 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.plan import Plan
+from gaitway.space.planner import Company
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Mover, Obstacle
@@ -328,6 +329,11 @@ class LiveCrowd:
             x, y, tolerance = self._held.pop(character)
             self._aim([character], np.array([[x, y]]), tolerance)
 
+    def walk_in_company(self, who: int | str, company: Company, usual: str | float, slower: str | float) -> bool:
+        """Let a character walk to its goal beside companions, at one of two speeds; return whether there is a way."""
+        usually, slowly = (self._libraries.number(self.library(who), speed) for speed in (usual, slower))
+        return self._prepared_engine().walk_in_company(int(self._places(who)[0]), usually, slowly, company)
+
     def perform(self, who: int | str, clip: Clip, end: npt.ArrayLike) -> bool:
         """Show a motion of who stands, from now on, who stands where it ends; return whether there is room there.
 
@@ -396,8 +402,6 @@ class LiveCrowd:
         """Take another world; obstacles and movers that are in both keep their ids."""
         self._world.replace_world(world)
 
-    # time
-
     def step(self, dt: float) -> None:
         """Go on by some time [s]: play all characters, and begin to plan on another thread.
 
@@ -427,8 +431,6 @@ class LiveCrowd:
         """Return the latest event of each character that is blocked or stuck now, by id. It waits as `events` does."""
         self._look()
         return self._log.hindered(self.arrived(self._log.hindered_ids()))
-
-    # what is seen
 
     def positions(self, who: Who | None = None) -> FloatArray:
         """Return root positions [m]; (N, 3)."""
@@ -571,8 +573,6 @@ class LiveCrowd:
         fill_matrices(read_only(found.positions), read_only(found.rotations), part, order == "column")
         return part
 
-    # what stays
-
     def take(self, seconds: float | None = None, *, fps: float = 30.0, facts: TakeFacts | None = None) -> Take:
         """Return what was played in the last seconds as a take; None for all that is recorded, see `LiveRecord.take`.
 
@@ -654,8 +654,6 @@ class LiveCrowd:
         if self._libraries.engine is not None and not self._closed:
             self._libraries.engine.close()
         self._closed = True
-
-    # inside
 
     def _restore(self, state: LiveState, known: tuple[LibraryRef, ...]) -> None:
         values, arrays = state.values, state.arrays

@@ -32,9 +32,10 @@ from gaitway.live.mixing.kinds import EngineParts
 from gaitway.live.mixing.mixture import LiveMixture
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planning.batches import PlanningThreads, threads_for
+from gaitway.live.planning.company_walks import CompanyWalks
 from gaitway.live.planning.planner import LibraryPart, LivePlanner, Spent
 from gaitway.live.playing import _playing_kernels as kernels
-from gaitway.live.playing._crowd_kernels import HEADING, TIME, WIDEST, BodyArrays, CrowdArrays
+from gaitway.live.playing._crowd_kernels import WIDEST, BodyArrays, CrowdArrays
 from gaitway.live.playing._restore_kernels import rebuild
 from gaitway.live.playing.arrays import (
     LEAST_TALLY,
@@ -55,12 +56,14 @@ from gaitway.live.playing.arrays import (
 from gaitway.live.playing.bodies import LiveFrames, body_arrays, headings_of, same_clips
 from gaitway.live.playing.gaze import LiveGaze, LiveLayers
 from gaitway.live.playing.joins import LiveJoins
+from gaitway.live.playing.planned_steps import planned_steps
 from gaitway.live.playing.saving import LiveState, check_crowd, check_tally, crowd_arrays
 from gaitway.live.playing.shown_motions import ShownMotions
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
-from gaitway.space.plan import LaidSteps, Plan
+from gaitway.space.plan import Plan
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.take.evaluation import Joints, Poses
 from gaitway.tree.forest import Forest
@@ -133,7 +136,7 @@ class LiveEngine:
         self._gaze = LiveGaze(self.options.upper_body, seed)
         mode = self.options.dynamics
         self.mixture = None if mode == "clips" else LiveMixture(mode, seed % SEEDS)
-        self.motions, self.kept_since = ShownMotions(), -np.inf
+        self.motions, self.kept_since, self._company = ShownMotions(), -np.inf, CompanyWalks(self.options.radius)
         self.climbing = None if floors is None else LiveClimbing(floors, self.options.radius)
         self.add_library(prepared, forest, links)
 
@@ -310,6 +313,11 @@ class LiveEngine:
                 character, int(self._crowd.counts[character, kernels.LIFE]), self.time, clip, (root, turns)
             )
         return bool(there)
+
+    def walk_in_company(self, character: int, usual: int, slower: int, company: Company) -> bool:
+        """Let a character walk to its goal beside companions; see `CompanyWalks.begin`."""
+        self.settle()
+        return self._company.begin(self._climbing_parts(), int(self._checked([character])[0]), usual, slower, company)
 
     def set_goals(
         self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | FloatArray | None = None
@@ -529,20 +537,7 @@ class LiveEngine:
     def plan(self, character: int) -> Plan:
         """Return what a character is about to do, from the move that it is in, and what that costs."""
         self.settle()
-        (who,) = self._checked([character]).tolist()
-        crowd, library = self._crowd, self.libraries[int(self.library_numbers(np.array([who]))[0])]
-        prepared = library.prepared
-        first, count = crowd.counts[who, [kernels.FIRST, kernels.COUNT]].tolist()
-        rows = np.empty((count - first, 5))
-        rows[:, :2] = crowd.steps[who, first:count, :2]
-        rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
-        rows[:, 4] = self._joins.bases[crowd.actions[who, first:count]] - library.first_action
-        if self.climbing is not None:  # without the steps that only reserve ground on another floor: they come second
-            rows = rows[np.append(True, np.diff(rows[:, 3]) != 0.0)]
-        x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
-        end = rows[-1, 3] + float(library.body.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips, prepared.speeds)
-        return Plan(steps, (x, y, heading), end, float(prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
+        return planned_steps(self._crowd, self.libraries, self._joins.bases, int(self._checked([character])[0]))
 
     def effort(self, character: int) -> PlanEffort:
         """Return what it took to find a character's latest plan."""
@@ -697,7 +692,8 @@ class LiveEngine:
         numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
-        owners = self.library_numbers(who)
+        # who has changed the pace plans with the library of the move that goes on
+        owners = library_of(self.libraries, self._joins.bases[self._crowd.actions[who, counts[who, kernels.FIRST]]])
         for part in self._parts:
             rows = np.flatnonzero(owners == part.library.number)
             if len(rows):

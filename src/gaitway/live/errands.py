@@ -6,7 +6,7 @@ The same dispatcher as in plans says who does what next (`gaitway.errands`); the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import LiveError, SittingError
 from gaitway.core.suggest import nearest
 from gaitway.errands.arrivals import Arrival, stranger, strangers
-from gaitway.errands.companions import beside, chosen_sides, place_on_way, turning_seconds
+from gaitway.errands.companions import ahead_of_others, beside, chosen_sides, places_beside, waiting_for_others
 from gaitway.errands.dispatcher import Dispatcher, Span
 from gaitway.errands.mover_stops import next_stop
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
@@ -36,6 +36,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.errands import Errand, Go, Place, SeatPlace
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.sitting import standing_place
+from gaitway.space.planner import Company
 from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.take.model import Take
 from gaitway.world.doors import Door
@@ -54,21 +55,17 @@ _STEP, _FARTHEST_AHEAD, _ROOM = 0.15, 0.5, 0.02
 """How far before a seat somebody steps who has got up [m], at most by how much more, and the room needed there."""
 _AGAIN, _PATIENT = 0.5, 10.0
 """Time between attempts to sit down of who has no room for it, and time after which that is given up [s]."""
-_LEADS, _AHEAD, _SHORTEST_WAY = 0.7, 3.5, 1.0
-"""Time from one look of companions at the way of the first of them to the next, how far ahead they look, and least time
-for which that way must be known [s]."""
-_OWN_PLACE, _NEXT_PLACE, _GATE = 4.5, 1.6, 0.1
-"""Distance from the goal at which each goes to a place of its own, least distance to the next place beside the first
-one, and distance from obstacles beyond a radius at which there is room beside somebody [m]."""
-_WAITS, _GOES_ON = 7.0, 4.0
-"""Longest time for which the first one stops and waits, and least time for which it then goes on [s]."""
-_APART, _TOGETHER, _STOPS, _FEW_STEPS = 1.9, 1.5, 3.0, 2.2
-"""Distance of the others from which on the first one waits for them, and within which it goes on [m]; time ahead at
-which it stops [s], and least distance to there [m]."""
+_BESIDE_FIRST = 0.9
+"""Distance from a goal beside the first of some companions that is near enough [m]: who rests keeps apart."""
+_OWN_WAY, _GATE, _TRIES_AGAIN, _TRIES = 2.5, 0.1, 1.2, 3
+"""Distance from the goal below which everybody walks alone, distance from obstacles beyond a radius at which there is
+room beside somebody [m], time after which who found no way beside companions looks for one again [s], and how often."""
 Point = tuple[float, float]
 """x, y [m]."""
 _BESIDE_SITTERS = 1.1
 """Distance from who sits within which a live person hardly gets onto a free seat [m]."""
+_ABREAST = 1.3
+"""Distance from one companion to the next where they stand [m]: each can turn there without touching the other."""
 _TRIED = 24
 """Places of a source that are tried for somebody who comes in."""
 
@@ -124,7 +121,7 @@ class LiveErrands(ErrandRun):
             base.fields.clearance, seed, None if self.floors is None else self._shifted, self._before_seat,
             self._next_stop,
         )  # fmt: skip
-        self.dispatcher.seat_room = _BESIDE_SITTERS
+        self.dispatcher.seat_room, self.dispatcher.abreast = _BESIDE_SITTERS, _ABREAST
         self.doors = None if self.keeper is None else LiveDoors(self.keeper, scene.world, self._flat, base, self.crowd)
         """The doors; None without any."""
         if self.keeper is not None:
@@ -145,14 +142,8 @@ class LiveErrands(ErrandRun):
         self._sends: dict[str, Go] = {}
         self._away: dict[str, tuple[Character, tuple[Errand, ...], Point]] = {}
         """Who was taken out: with which errands left, and how far that floor is moved into the plane [m]."""
-        self._setting_off: dict[str, float] = {}
-        """When those set off who have been told where to go, and wait until their companions have turned [s]."""
-        self._looks: dict[str, float] = {}
-        """When those who walk with companions next look where these are [s]."""
-        self._waits_until: dict[str, float] = {}
-        """Until when the first of some companions waits for the others at most [s]."""
-        self._elsewhere: set[str] = set()
-        """Who is on the way to a place beside the first of some companions, or waits for them, and not at the goal."""
+        self._alone: dict[str, tuple[float, int]] = {}
+        """When those look for a way beside companions again who found none [s], and how often they have."""
         self._later = list(scene.characters)
         self._appear()
 
@@ -184,7 +175,7 @@ class LiveErrands(ErrandRun):
         """Go on by some time [s]: tell everybody who is done what comes next, and play all."""
         for event in self.crowd.events():
             self._events.append(event)
-            if isinstance(event, Arrived) and event.name in self._walks and event.name not in self._elsewhere:
+            if isinstance(event, Arrived) and event.name in self._walks:
                 self._arrive(event.name)
         for stuck in self.crowd.hindered():
             if (
@@ -195,10 +186,11 @@ class LiveErrands(ErrandRun):
             ):
                 self._give_up(stuck.name, stuck.reason)
         self._appear()
-        for name in [name for name, when in self._setting_off.items() if when <= self.time]:
-            self._set_off(name)
-        for name in [name for name, when in self._looks.items() if when <= self.time]:
-            self._keep_together(name)
+        for name in [name for name, (again, _) in self._alone.items() if again <= self.time]:
+            if name in self._walks:
+                self._set_off_in_company(name, self._walks[name])
+            else:
+                del self._alone[name]
         for name, (order, _, again) in list(self._tries.items()):
             if again <= self.time:
                 self._sit_down(name, order, self.time)
@@ -379,8 +371,8 @@ class LiveErrands(ErrandRun):
                 self.finish(name, Outcome(time, here, f"door '{door}' is shut", shut=door))
             case Walk():
                 self._walks[name] = order
-                self._setting_off[name] = time + self._turns_later(name, order)
-                self._set_off(name)
+                self._send_to_goal(name, order)
+                self._set_off_in_company(name, order)
             case Stand(until) | Hold(until):
                 self.finish(name, Outcome(max(until, time), here))
             case SitDown():
@@ -424,8 +416,6 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._through.discard(name)
         self._walks.pop(name, None)
-        self._walk_alone(name)
-        self._setting_off.pop(name, None)
         self._tries.pop(name, None)
         self.finish(name, Outcome(self._stands(name, reacts), self._pose(name)))
 
@@ -440,7 +430,8 @@ class LiveErrands(ErrandRun):
     def _put_in(self, character: Character, time: float) -> bool:
         """Put somebody in, who starts in the plane of the floors; return whether there is room."""
         library = self._libraries[neutral(character.library)]
-        start, speed = character.start, self._speed(character)
+        start, slowly = character.start, self._slowly(character) if character.companions else None
+        speed = character.speed if slowly is None else slowly
         x, y, *height = self._there(start[:2])
         pose, goal = (x, y, start[2], *height), (x, y, *height)
         if self.crowd.add(pose, goal, name=character.name, library=library, speed=speed) < 0:
@@ -449,106 +440,57 @@ class LiveErrands(ErrandRun):
         self.enter(character, start, time)
         return True
 
-    def _turns_later(self, name: str, order: Walk) -> float:
-        """Return how long somebody waits until the companions have turned to go as well [s]."""
-        others = [one for one in self.dispatcher.people[name].companions if one in self.dispatcher.people]
-        if len(others) < 2 or order.exact:
-            return 0.0
-        poses = np.array([self._pose(one) for one in others])
-        ways = np.arctan2(order.goal[1] - poses[:, 1], order.goal[0] - poses[:, 0])
-        needs = turning_seconds(ways - poses[:, 2])
-        return float(needs.max() - needs[others.index(name)])
-
-    def _set_off(self, name: str) -> None:
-        """Send somebody to where the last order leads, if the time for it has come."""
-        if self._setting_off.get(name, math.inf) > self.time:
-            return
-        del self._setting_off[name]
-        if (order := self._walks.get(name)) is not None:
-            self._send_to_goal(name, order)
-            if self.dispatcher.people[name].first and not order.exact and self.floors is None:
-                self._looks[name] = self.time + _LEADS
-
     def _send_to_goal(self, name: str, order: Walk) -> None:
         goal = order.goal if order.ahead is None else self._before(name, order.goal, order.ahead)
-        self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else _NEAR)
+        near = _NEAR if self.dispatcher.people[name].first in ("", name) or order.leaving else _BESIDE_FIRST
+        self.crowd.send(name, self._there(goal), tolerance=_EXACTLY if order.exact else near)
 
-    def _walk_alone(self, name: str) -> None:
-        """Let somebody look at companions no more."""
-        self._looks.pop(name, None)
-        self._elsewhere.discard(name)
-        self._waits_until.pop(name, None)
-
-    def _keep_together(self, name: str) -> None:
-        """Let somebody who walks with companions keep beside the first of them, or wait for the others as that one."""
-        self._looks[name] = self.time + _LEADS
-        if self.dispatcher.people[name].first == name:
-            self._wait_for_others(name)
-        else:
-            self._walk_beside(name)
-
-    def _wait_for_others(self, name: str) -> None:
-        """Let the first of some companions stop a few steps ahead until the others have come up."""
-        order, people, here = self._walks[name], self.dispatcher.people, self._pose(name)
-        follow = [one for one in self._looks if one != name and people[one].first == name]
-        apart = max((math.dist(self._pose(one)[:2], here[:2]) for one in follow), default=0.0)
-        if name in self._elsewhere and (apart < _TOGETHER or self.time > self._waits_until[name]):
-            self._elsewhere.discard(name)
-            self._looks[name] = self.time + _GOES_ON
+    def _set_off_in_company(self, name: str, order: Walk) -> None:
+        """Let somebody who was sent to a goal walk there beside companions; who finds no way tries again soon."""
+        _, tried = self._alone.pop(name, (0.0, 0))
+        character, people = self._characters[name], self.dispatcher.people
+        slowly, first = self._slowly(character), people[name].first
+        if slowly is None or first not in people or self.floors is not None or self.crowd.options.dynamics != "clips":
+            return
+        if math.dist(self._pose(name)[:2], order.goal) < _OWN_WAY:
+            return
+        company = self._company(name)
+        if company is None or not self.crowd.walk_in_company(name, company, character.speed, slowly):
+            if tried < _TRIES:
+                self._alone[name] = self.time + _TRIES_AGAIN, tried + 1
+            return
+        headings = [self._pose(one)[2] for one in people[name].companions if one in people and one != name]
+        if name == first and (waits := waiting_for_others(self.crowd.plan(name), headings, self._room(character))):
             self._send_to_goal(name, order)
-        elif name not in self._elsewhere and apart > _APART and math.dist(here[:2], order.goal) > _OWN_PLACE:
-            walk = self.crowd.plan(name)
-            x, y, _ = place_on_way(walk, min(self.time + _STOPS, walk.end_time), (0.0, 0.0), 0, _anywhere)
-            if math.dist((x, y), here[:2]) > _FEW_STEPS:
-                self._elsewhere.add(name)
-                self._waits_until[name] = self.time + _WAITS
-                self.crowd.send(name, self._there((x, y)), tolerance=_NEAR)
+            if not self.crowd.walk_in_company(name, waits, character.speed, slowly):
+                self.crowd.walk_in_company(name, company, character.speed, slowly)
 
-    def _walk_beside(self, name: str) -> None:
-        """Send somebody to a place beside the way of the first of the companions; near the goal, to a place of its own.
-
-        So all take the same side of what is in the way. Who is ahead of the first one comes to the last place and
-        stands there until the next one is known.
-        """
-        order, people, here = self._walks[name], self.dispatcher.people, self._pose(name)
+    def _company(self, name: str) -> Company | None:
+        """Return where somebody would like to be beside companions; None if the first of them is not on the way."""
+        people, free = self.dispatcher.people, self._room(self._characters[name])
         first = people[name].first
-        leader = self._walks.get(first)
-        if (
-            leader is None
-            or first in self._setting_off
-            or math.dist(here[:2], order.goal) < _OWN_PLACE
-            or math.dist(self._pose(first)[:2], leader.goal) < _OWN_PLACE
-        ):
-            self._walk_alone(name)
-            self._send_to_goal(name, order)
-            return
-        walk = self.crowd.plan(first)
-        if walk.end_time - self.time < _SHORTEST_WAY:
-            return
-        reach = self._characters[name].radius + _GATE
+        if first == name:
+            return ahead_of_others()
+        walk, leads = self.crowd.plan(first), self._walks.get(first)
+        if leads is None or math.dist(walk.end_pose[:2], leads.goal) > _NEAR + _FAR:
+            return None
         others = {one: self._pose(one)[:2] for one in people[name].companions if one in people and one != first}
-        slot, rank = chosen_sides(walk, self.time, others, lambda p: self._has_room(p, reach))[name]
-        time = min(self.time + _AHEAD, walk.end_time)
-        x, y, way = place_on_way(walk, time, slot, rank, lambda p: self._has_room(p, reach))
-        far = (x - here[0]) * math.cos(way) + (y - here[1]) * math.sin(way)
-        if far > _NEXT_PLACE and not (
-            first in self._elsewhere and math.dist(here[:2], self._pose(first)[:2]) < _TOGETHER
-        ):
-            self._elsewhere.add(name)
-            self.crowd.send(name, self._there((x, y)), tolerance=_NEAR)
+        slot, rank = chosen_sides(walk, self.time, others, free)[name]
+        return places_beside(walk, self.time, others[name], slot, rank, free)
 
-    def _has_room(self, points: FloatArray, reach: float) -> BoolArray:
-        """Return whether points (N, 2) are farther from obstacles than a distance [m]; (N,)."""
-        return np.asarray(self.dispatcher.standing.clearance(points) >= reach, dtype=np.bool_)
+    def _room(self, character: Character) -> Callable[[FloatArray], BoolArray]:
+        """Return what tells whether somebody has room at points (N, 2) to walk beside others; (N,)."""
+        reach = character.radius + _GATE
+        return lambda points: np.asarray(self.dispatcher.standing.clearance(points) >= reach, dtype=np.bool_)
 
-    def _speed(self, character: Character) -> str | float:
-        """Return the speed of somebody: companions take the slowest of those that people walk at anyway.
+    def _slowly(self, character: Character) -> str | float | None:
+        """Return the speed at which somebody waits for companions: the slowest of those that people walk at anyway.
 
-        So they keep together, and no trees are grown for a speed of their own.
+        It is None where people do not differ in speed, for no trees are grown for companions alone.
         """
         speed, spread = character.speed, self.crowd.options.speed_spread
-        if not character.companions or not isinstance(speed, str) or spread == 0.0:
-            return speed
+        if not isinstance(speed, str) or spread == 0.0:
+            return None
         return level_speed(self._loaded(neutral(character.library)), speed, spread, -1)
 
     def _stop(self, name: str) -> None:
@@ -556,8 +498,6 @@ class LiveErrands(ErrandRun):
         self.forget(name)
         self._tries.pop(name, None)
         self._walks.pop(name, None)
-        self._walk_alone(name)
-        self._setting_off.pop(name, None)
 
     def _begin_again(self, name: str) -> None:
         """Let somebody be asked for an order now."""
@@ -727,7 +667,6 @@ class LiveErrands(ErrandRun):
     def _arrive(self, name: str) -> None:
         """Note that somebody stands at a goal, or as near to it as possible."""
         order, here = self._walks.pop(name), self._pose(name)
-        self._walk_alone(name)
         away = math.dist(order.goal, here[:2])
         reason = "" if away < _NEAR + _FAR else f"gets within {away:.1f} m and no nearer"
         self.finish(name, Outcome(self.time, here, reason))
@@ -735,7 +674,6 @@ class LiveErrands(ErrandRun):
     def _give_up(self, name: str, reason: str) -> None:
         """Let somebody give up a walk that leads no nearer."""
         self._walks.pop(name)
-        self._walk_alone(name)
         here = self._pose(name)
         self.crowd.send(name, self._there(here[:2]), tolerance=_NEAR)
         self.finish(name, Outcome(self.time, here, reason))
@@ -749,11 +687,6 @@ class LiveErrands(ErrandRun):
 def _flat(world: World) -> World:
     """Return a world as the plane of its floors, if it has several; else as it is."""
     return Floors.of(world).plane if has_levels(world) else world
-
-
-def _anywhere(points: FloatArray) -> BoolArray:
-    """Return that there is room at points (N, 2); (N,)."""
-    return np.ones(len(points), dtype=np.bool_)
 
 
 def _known(door: Door) -> tuple[object, ...]:

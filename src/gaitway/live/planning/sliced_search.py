@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.planner import ESTIMATE_WEIGHT, prepared_search
+from gaitway.behavior.search import search
 from gaitway.behavior.searcher import Searcher
 from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
@@ -27,6 +28,7 @@ from gaitway.space._query_kernels import FOUND, FULL, GOING
 from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose
+from gaitway.space.planner import Company
 from gaitway.space.query import NO_TRAFFIC, Query, ask
 from gaitway.space.traffic import Traffic, placed_discs
 
@@ -41,6 +43,8 @@ _AROUND, _MOST = 10.0, 28
 count."""
 _BESIDE = 1.0
 """Distance from ground that is in the plane twice at which characters count on both [m]."""
+_NEARER = 0.11
+"""By how much less than it should somebody keep apart from others in a search of companions [m]."""
 _MOST_NODES = 1 << 20
 """Largest number of nodes that a saved search may ask memory for."""
 _NO_INTERVALS = ArrayHandle(no_intervals())
@@ -90,10 +94,12 @@ class SlicedSearch:
         self._library, self._prepared = library, library.prepared
         table, actions = library.prepared.table, library.prepared.actions
         self._searcher = Searcher(table, library.discs, actions.reaches, actions.time_weight)
+        self.fields: WorldFields | None = None
+        """Fields of the world in which it searches; None before it has entered one."""
 
     def enter(self, fields: WorldFields, now: float) -> None:
         """Search in a world from a time on [s]."""
-        self._fields = fields
+        self.fields = self._fields = fields
         self._heuristics = prepared_search(self._prepared).heuristics if fields is self._prepared.fields else None
         self._movers = MoversAhead(fields, now, _MOST) if fields.world.movers else None
 
@@ -160,6 +166,54 @@ class SlicedSearch:
                 for owner in owners:
                     traffic.remove(owner)
 
+    def in_company(
+        self, crowd: CrowdArrays, me: int, wanted: SlicedQuery, company: Company, now: float, room: tuple[float, float]
+    ) -> FloatArray | None:
+        """Search at once for a path of a character beside companions.
+
+        Args:
+            crowd: all characters.
+            me: the character.
+            wanted: the query.
+            company: where it would like to be over time.
+            now: time now [s].
+            room: radius of the disc that each character keeps clear about its root, and by how much discs of others are
+                larger [m].
+
+        Returns:
+            When each move begins [s], and which it is in the library, and when and by what the path ends; (N + 1, 2).
+            None if there is no path.
+        """
+        if self._heuristics is None:
+            self._heuristics = prepared_search(self._prepared).heuristics.moved(self._fields, self._prepared.discs)
+        goal, tolerance = wanted.goal, wanted.tolerance
+        longest = max(float(library.body.durations.max()) for library in self._library.crowd)
+        since = 0.0 if self._movers is not None else now - longest
+        frame = np.array([company.start - since, company.rate, company.slower])
+        estimates = self._heuristics.arrays(goal, tolerance, wanted.start[:2], ESTIMATE_WEIGHT)._replace(
+            company_frame=read_only(frame), company=read_only(np.ascontiguousarray(company.places))
+        )
+        traffic, owners = self._traffic(crowd)
+        try:
+            for owner, who in zip(owners, _others(crowd, me, wanted.start, goal), strict=False):
+                self._add(traffic, owner, crowd, who, now, since, self._room_of(crowd, who, wanted, *room))
+            (weight, nodes), *hastier = wanted.efforts
+            query = Query(
+                wanted.start, goal, tolerance=tolerance, weight=weight, max_nodes=nodes, max_seconds=math.inf,
+                start_time=wanted.time - since, start_behavior=wanted.behavior,
+                seed=(me << 12) ^ round(1e3 * wanted.time),
+            )  # fmt: skip
+            plan = search(self._searcher, self._fields, query, traffic, estimates, explain=False, hastier=hastier).plan
+        finally:
+            if self._movers is not None:
+                for owner in owners:
+                    traffic.remove(owner)
+        if plan is None or not isinstance(plan.steps, LaidSteps) or not len(plan.steps):
+            return None
+        rows: FloatArray = np.append(plan.steps.rows[:, 3:5], [[plan.end_time, plan.steps.rows[-1, 4]]], axis=0)
+        rows[:, 0] += since
+        return rows
+
     def _slices(self, query: Query, traffic: Traffic, estimates: ArrayHandle[HeuristicArrays]) -> Work:
         """Run a search in slices."""
         searcher, fields, arrays = self._searcher, self._fields, traffic.arrays
@@ -220,26 +274,59 @@ class SlicedSearch:
         traffic = Traffic(self._fields.kinds, mirrors=crowd.mirrors)
         return traffic, [traffic.enroll(str(k)) for k in range(_MOST)]
 
-    def _add(self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float) -> None:
-        """Put the plan of a character, of any library, and the place where it rests into traffic."""
+    def _add(
+        self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float,
+        room: tuple[float, float] | None = None,
+    ) -> None:  # fmt: skip
+        """Put the plan of a character, of any library, and the place where it rests into traffic.
+
+        With room, discs are larger by the first number, and where it rests there is a disc of the second as radius [m].
+        """
         end, libraries = crowd.steps[who, -1], self._library.crowd
         library = libraries[int(library_of(libraries, crowd.actions[who, -1:])[0])]
         body, first_action = library.body, library.first_action
         resting, start = int(crowd.actions[who, -1]) - first_action, max(float(end[TIME]), now) - since
         x, y, heading = end[[X, Y, HEADING]].tolist()
         first, count = crowd.counts[who, [playing.FIRST, playing.COUNT]].tolist()
-        rows = np.empty((count - first, 5))
+        rows = np.empty((count - first, 6))
         rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
         rows[:, 3] -= since
-        rows[:, 4] = crowd.actions[who, first:count] - first_action
+        played = crowd.actions[who, first:count]
+        numbers = library_of(libraries, played)
+        alike = np.array([one.frames is library.frames for one in libraries])[numbers]
+        firsts = np.array([one.first_action for one in libraries])[numbers]
         # steps on flights are of no library; who finds a path is tested against them later
-        rows = rows[rows[:, 4] < len(library.prepared.table)]
+        known = alike & (played - firsts < len(library.prepared.table))
+        rows[:, 4], rows[:, 5] = np.where(known, played - firsts, 0), 1.0
+        for number in np.unique(numbers[known]).tolist():  # moves at another pace
+            mine = known & (numbers == number)
+            own = rows[mine, 4].astype(np.int64)
+            rows[mine, 5] = libraries[number].prepared.speeds[own] / library.prepared.speeds[own]
+        rows = rows[known]
         if end[TIME] > now:  # else it stands there already
             table = library.prepared.table
             steps = LaidSteps(rows, library.prepared.actions.names, table.clips, library.prepared.speeds)
-            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), table, library.discs)
-        discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
-        traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)
+            discs = library.discs if room is None else library.wider_discs(room[0])
+            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), table, discs)
+        still = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
+        traffic.add_standing(owner, placed_discs((x, y, heading), still), start)
+        if room is not None and room[1] > 0.0:
+            traffic.add_standing(owner, [(x, y, room[1])], start)
+
+    def _room_of(
+        self, crowd: CrowdArrays, who: int, wanted: SlicedQuery, radius: float, wider: float
+    ) -> tuple[float, float]:
+        """Return by how much discs are larger, and the radius of one that keeps a character apart from who rests.
+
+        The radius is 0 where the other rests far from the goal, or so near to the start that the disc would bar it.
+        """
+        x, y = crowd.steps[who, -1, [X, Y]].tolist()
+        other = self._library.crowd[int(library_of(self._library.crowd, crowd.actions[who, -1:])[0])]
+        apart = self._library.apart(other)
+        near_start = math.dist((x, y), wanted.start[:2]) < apart
+        if near_start or math.dist((x, y), wanted.goal) > wanted.tolerance + apart:
+            return wider, 0.0
+        return wider, max(apart + _NEARER - radius, 0.0)
 
 
 def _others(crowd: CrowdArrays, me: int, pose: Pose, goal: tuple[float, float]) -> list[int]:

@@ -166,9 +166,10 @@ class StuckCharacters:
         counts = crowd.counts
         going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
         going &= self._library.owns(crowd)
-        # who is about to climb stairs has nothing to search for
+        # who is about to climb stairs has nothing to search for, and who changes the pace does so first
         people = np.arange(len(counts))
-        going &= crowd.actions[people, counts[:, playing.FIXED] - 1] < self._library.crowd[-1].end_action
+        last = crowd.actions[people, counts[:, playing.FIXED] - 1]
+        going &= (last >= self._library.first_action) & (last < self._library.end_action)
         if self._fields.arrays.near.size > 1:
             fresh = np.flatnonzero(going & (counts[:, playing.SOUGHT] < 0) & (counts[:, playing.ROUTE] >= 0))
             for me in np.roll(fresh, -int(np.searchsorted(fresh, self._looked)))[:_LOOKS].tolist():

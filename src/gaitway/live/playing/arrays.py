@@ -80,6 +80,7 @@ class LiveLibrary:
         self.first_action: int = crowd[-1].end_action if crowd else 0
         self.first_state: int = crowd[-1].end_state if crowd else 0
         self.extent = BodyExtent(0.0, 0.0, 0.0, 0.0)
+        self._wider: dict[float, BodyDiscs] = {}
 
     @property
     def end_action(self) -> int:
@@ -102,6 +103,16 @@ class LiveLibrary:
             window_around=read_only(body.windows[:, 2:]),
             around=body.around,
         )
+
+    def wider_discs(self, more: float) -> BodyDiscs:
+        """Return the same discs with larger radii, by a length [m]."""
+        if more not in self._wider:
+            found, wider = self.discs, np.array([0.0, 0.0, more])
+            self._wider[more] = replace(
+                found, timed=read_only(found.timed + wider), window_around=read_only(found.window_around + wider),
+                around=read_only(found.around + wider),
+            )  # fmt: skip
+        return self._wider[more]
 
     @cached_property
     def clips(self) -> FloatArray:
@@ -229,6 +240,8 @@ def joined_live(live: LiveArrays, libraries: Sequence[LiveLibrary]) -> LiveArray
     for library, some, alike in zip(libraries, frames, similar, strict=True):
         own = slice(library.first_action, library.end_action)
         rows[own, own], rows[-1, own] = some.rows[:-1], some.rows[-1]
+        for other in (one for one in libraries if one.frames is some and one is not library):  # who changes the pace
+            rows[own, other.first_action : other.end_action] = some.rows[:-1]
         arrays = alike.arrays
         spans.append(arrays.spans + library.first_action)
         members.append(arrays.members + library.first_action)

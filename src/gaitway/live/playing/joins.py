@@ -17,7 +17,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live.playing._crowd_kernels import CrowdArrays
 from gaitway.live.playing._playing_kernels import EARLIER, EMPTY, FIRST, STATUS, LiveArrays
-from gaitway.live.playing.arrays import LiveLibrary
+from gaitway.live.playing.arrays import LiveLibrary, library_of
 from gaitway.live.playing.bodies import JOIN, SAME
 from gaitway.live.playing.gaze import LiveLayers, Single
 from gaitway.motion.anatomy import upper_joints
@@ -69,7 +69,7 @@ class LiveJoins:
         for library, ends in zip(self._libraries, self._ends, strict=True):
             own = led[(action[led] >= library.first_action) & (action[led] < library.end_action)]
             if len(own) and len(ends.joints):
-                before, after = self.bases[earlier[own]] - library.first_action, action[own] - library.first_action
+                before, after = self._own(self.bases[earlier[own]]), action[own] - library.first_action
                 apart = rotations.multiply(rotations.conjugate(ends.firsts[after]), ends.lasts[before])
                 vectors = rotations.to_rotation_vector(apart)
                 far = np.linalg.norm(vectors, axis=-1).max(axis=1) > SAME
@@ -77,6 +77,12 @@ class LiveJoins:
                 if far.any():
                     turns[library.number] = own[far], share[:, None, None] * vectors[far]
         return self._added(turns, len(counts), now, others) if turns else others
+
+    def _own(self, actions: IntArray) -> IntArray:
+        """Return the numbers of actions in their libraries, which have the same clips; (N,)."""
+        firsts = np.array([library.first_action for library in self._libraries])
+        out: IntArray = actions - firsts[library_of(self._libraries, actions)]
+        return out
 
     def _added(
         self,

@@ -285,8 +285,12 @@ def check_crowd(arrays: Arrays, libraries: list[LiveLibrary], routes: list[int],
     earlier = counts[:, playing.EARLIER]
     _demand((earlier >= -1) & (earlier < most), "an earlier action that no library has")
     owner = library_of(libraries, actions[:, -1])
-    _demand((library_of(libraries, actions) == owner[:, None]) | ~used, "actions of several libraries")
-    _demand((library_of(libraries, np.maximum(earlier, 0)) == owner) | (earlier < 0), "actions of several libraries")
+    shared = np.array([next(k for k, one in enumerate(libraries) if one.frames is some.frames) for some in libraries])
+    mine = shared[owner]  # the same clips at another pace are those of another library
+    _demand((shared[library_of(libraries, actions)] == mine[:, None]) | ~used, "actions of several libraries")
+    _demand(
+        (shared[library_of(libraries, np.maximum(earlier, 0))] == mine) | (earlier < 0), "actions of several libraries"
+    )
     _demand(np.isfinite(steps).all(axis=2) | ~used, "steps that are not finite")
     _demand((np.abs(steps[..., :2]).max(axis=2) <= _FARTHEST) | ~used, "steps too far away")
     _demand((np.abs(np.hypot(steps[..., COSINE], steps[..., SINE]) - 1.0) < 1e-3) | ~used, "headings that are none")
