@@ -33,6 +33,8 @@ class GapMemory(NamedTuple):
     """Axis of one more capsule [m]; (1, 2, 3)."""
     boxes: FloatArray
     """Boxes around capsules, around all of them, and around one more thing: low, then high corners [m]; (6, K + 2)."""
+    met: IntArray
+    """The capsules of which one is too near to something, if the last search stopped there; else -1; (2,)."""
 
 
 class WorldSolids(NamedTuple):
@@ -218,7 +220,7 @@ def segment_square(p: FloatArray, k: int, q: FloatArray, m: int) -> float:
 @kernel(inner=True)
 def gap_memory(count: int) -> GapMemory:
     """Return memory for so many capsules."""
-    return GapMemory(np.empty((count, 2, 3)), np.empty((1, 2, 3)), np.empty((6, count + 2)))
+    return GapMemory(np.empty((count, 2, 3)), np.empty((1, 2, 3)), np.empty((6, count + 2)), np.empty(2, np.int64))
 
 
 @kernel(inner=True, borrows=True)
@@ -261,8 +263,8 @@ def frame_at(around: Around, time: float) -> tuple[int, float]:
 
 
 @kernel(inner=True, shared=True, borrows=True)
-def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, boxes: FloatArray) -> bool:
-    """Return whether two of our own capsules lie too deep in one another; their boxes are filled."""
+def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, boxes: FloatArray, met: IntArray) -> bool:
+    """Return whether two of our own capsules lie too deep in one another, and write which; their boxes are filled."""
     pairs, ease = around.pairs, around.ease
     for r in range(pairs.shape[0]):
         # what cannot be below 0 needs no look at the other end of an array
@@ -276,6 +278,7 @@ def _meets_itself(ends: FloatArray, radii: FloatArray, around: Around, boxes: Fl
                 continue
             thick = radii[a] + radii[b] - e
             if thick > 0.0 and segment_square(ends, a, ends, b) < thick * thick:
+                met[0], met[1] = a, b
                 return True
     return False
 
@@ -345,11 +348,12 @@ def least_gap(
     best: float = bar
     i, share = frame_at(around, time)
     j = min(i + 1, around.floor.shape[0] - 1)
-    boxes, other = memory.boxes, memory.other
+    boxes, other, met = memory.boxes, memory.other, memory.met
+    met[:] = -1
     _fill_boxes(ends, radii, boxes)
     if boxes[2, count] < (1.0 - share) * around.floor[i] + share * around.floor[j]:
         return -1.0
-    if _meets_itself(ends, radii, around, boxes):
+    if _meets_itself(ends, radii, around, boxes, met):
         return -1.0
     solids = around.solids
     for s in range(solids.kinds.shape[0]):
@@ -361,6 +365,7 @@ def least_gap(
                 if not _beyond(boxes, k, best, solids, s):
                     best = min(best, axis_distance(solids, s, ends, k, radii[k] + best) - radii[k])
                     if stop and best < bar:
+                        met[:] = k
                         return best
         elif solids.phases[s, 0] <= time < solids.phases[s, 1]:
             x = (1.0 - share) * around.moves[i, mover, 0] + share * around.moves[j, mover, 0]
@@ -383,10 +388,12 @@ def least_gap(
                 reach = thick - around.slack[k, m]
                 near = reach > 0.0 and not _apart(boxes, k, -around.slack[k, m], count + 1)
                 if near and segment_square(ends, k, other, 0) < reach * reach:
+                    met[:] = k
                     return -1.0
             elif not _apart(boxes, k, best, count + 1):
                 best = min(best, math.sqrt(segment_square(ends, k, other, 0)) - thick)
                 if stop and best < bar:
+                    met[:] = k
                     return best
     return best
 

@@ -13,6 +13,7 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
 from gaitway.limbs._joint_kernels import (
+    END,
     END_TWIST,
     END_X,
     END_Y,
@@ -21,6 +22,7 @@ from gaitway.limbs._joint_kernels import (
     SIDE,
     SWING_X,
     limb_angles,
+    limb_frames,
     product,
     solve,
     within,
@@ -199,26 +201,32 @@ def _valid_with_idle(
             y[kept + k] = q_idle[k] if way < 3 else start[kept + k]
         if way < 3:
             y[kept + SWING_X] += _ASIDE * way * (1.0 if hand == RIGHT else -1.0)
+        memory.gap.met[0] = -1
         if valid_posture(stance, y, margin, memory):
             return True
+        a, b = memory.gap.met[0], memory.gap.met[1]
+        if a >= 0 and stance.capsule_arms[a] != 1 - hand and stance.capsule_arms[b] != 1 - hand:
+            return False  # whatever the other arm does
     return False
 
 
-@kernel(inner=True, shared=True, borrows=True)
+@kernel(inner=True, borrows=True)
 def _pull(
-    stance: Stance, hand: int, y: FloatArray, offset: FloatArray, target: FloatArray, wrist: FloatArray,
+    stance: Stance, hand: int, q: FloatArray, mark: FloatArray, target: FloatArray, wrist: FloatArray,
     memory: StanceMemory,
 ) -> float:  # fmt: skip
-    """Move what IK aims at by the miss of a point of the hand, `offset` in the wrist's frame; return that miss [m]."""
-    place_body(stance, y, memory)
-    joint, square = stance.joints[hand, 2], 0.0
+    """Move what IK aims at by the miss of a point of the hand, `mark` in the last segment's frame; return it [m].
+
+    The arm has the angles `q` (9,), and hangs as the memory says.
+    """
+    limb_frames(memory.base, memory.start, stance.lengths[hand], q, memory.frames, memory.points, memory.swing)
+    square = 0.0
     for d in range(3):
-        at = memory.places[joint, d]
+        at = memory.points[2, d]
         for e in range(3):
-            at += memory.turns[joint, d, e] * offset[e]
+            at += memory.frames[END, d, e] * mark[e]
         wrist[d] += target[d] - at
         square += (target[d] - at) ** 2
-    hang(stance, hand, memory)
     return math.sqrt(square)
 
 
@@ -299,7 +307,7 @@ def _easiest(
     q, lengths, wrist, frame = np.zeros(PLANNED + 2), np.empty(2), np.empty(3), np.empty((3, 3))
     idle, begin = 1 - hand, ARM * hand + ANGLE
     hanging, q_idle = np.empty((3, 3, 3)), np.zeros(PLANNED + 2)
-    offset, aim = np.empty(3), np.empty(3)
+    mark, aim = np.empty(3), np.empty(3)
     _idle_frames(stance, start, idle, hanging, memory)
     for n in np.argsort(strains, kind="mergesort"):
         y = trunks[n]
@@ -317,10 +325,9 @@ def _easiest(
             if not turned:
                 lengths[1] += ways[way, WAY_MARK + 2]
             for d in range(3):
-                aim[d], offset[d] = target[d], 0.0
+                aim[d], mark[d] = target[d], ways[way, WAY_MARK + d]
                 for e in range(3):
                     frame[d, e] = ways[way, WAY_FRAME + 3 * d + e]
-                    offset[d] += stance.back_turns[hand, 2, e, d] * ways[way, WAY_MARK + e]
                     if turned:
                         aim[d] -= frame[d, e] * ways[way, WAY_MARK + e]
                 square += (aim[d] - memory.start[d]) ** 2
@@ -344,7 +351,7 @@ def _easiest(
                         q[END_X], q[END_Y], q[ROLL] = 0.0, 0.0, start[begin + ROLL]
                     for k in range(PLANNED):
                         y[begin + k] = q[k]
-                    good = turned or _pull(stance, hand, y, offset, target, wrist, memory) < _MISSED
+                    good = turned or _pull(stance, hand, q, mark, target, wrist, memory) < _MISSED
                     if good:
                         break
                 if not good or not within(stance.limits[hand], q):
@@ -355,11 +362,10 @@ def _easiest(
                     cost += arm_cost * (q[k] - start[begin + k]) ** 2
                 cost = round(cost, 7)
                 if cost < best:
-                    if _valid_with_idle(stance, hand, start, q_idle, margin, y, memory) and (
-                        _pull(stance, hand, y, offset, target, wrist, memory) < _MISSED
-                    ):
+                    fine = _valid_with_idle(stance, hand, start, q_idle, margin, y, memory)
+                    hang(stance, hand, memory)
+                    if fine and _pull(stance, hand, q, mark, target, wrist, memory) < _MISSED:
                         best, chosen = cost, way
                         for k in range(NUMBERS):
                             out[k] = y[k]
-                    hang(stance, hand, memory)
     return chosen

@@ -55,6 +55,8 @@ DOWN = -0.3
 """Height of a unit vector below which an arm points down, so that knees may bend."""
 TIE = 1e-9
 """Distances that differ by less are equal, and the first counts [m]."""
+ALIKE = 5e-3
+"""Parts of a path that are no farther from straight are left as they are [rad, m]."""
 GROUPS = ((0, ARM), (ARM, 2 * ARM), (2 * ARM, NUMBERS))
 """Columns of right arm, left arm, and trunk with legs, which are smoothed apart where they cannot be together."""
 
@@ -516,19 +518,69 @@ def bridge(
     return False
 
 
+@kernel
+def refine(stance: Stance, path: FloatArray, spacing: float, out: FloatArray) -> int:
+    """Write a path (N, 22) with more postures on its edges; return their number, or N if there is no room for more.
+
+    Args:
+        stance: the body.
+        path: its postures stay.
+        spacing: greatest way of the farthest mark from one posture to the next [m].
+        out: filled; (M, 22), at least as long as the path.
+    """
+    memory, marks, count = stance_memory(stance), np.empty((2, MARKS, 3)), path.shape[0]
+    parts, total = np.ones(count, np.int64), 1
+    for n in range(count):
+        place_body(stance, path[n], memory)
+        write_marks(stance, memory, marks[n % 2])
+        if n > 0:
+            parts[n] = max(math.ceil(_farthest(marks[0], marks[1]) / spacing - TIE), 1)
+            total += parts[n]
+    if total > out.shape[0]:
+        parts[:], total = 1, count
+    row = 0
+    for n in range(count):
+        for part in range(parts[n] if n > 0 else 1):
+            share = (part + 1.0) / parts[n]
+            for k in range(NUMBERS):
+                before = path[max(n - 1, 0), k]
+                out[row, k] = before + share * (path[n, k] - before)
+            row += 1
+    for k in range(NUMBERS):
+        out[0, k], out[total - 1, k] = path[0, k], path[count - 1, k]
+    return total
+
+
 @kernel(inner=True, shared=True, borrows=True)
 def _rows_valid(
     stance: Stance, numbers: FloatArray, rows: FloatArray, low: int, high: int, marks: FloatArray, memory: StanceMemory
 ) -> bool:
-    """Return whether postures `low` to `high` of a path (N, 22) and the edges between them are valid."""
-    for n in range(low, high + 1):
-        if not valid_posture(stance, rows[n], numbers[MARGIN], memory):
-            return False
-        write_marks(stance, memory, marks[n % 2])
-        if n > low and not edge_valid(
-            stance, rows[n - 1], rows[n], _farthest(marks[0], marks[1]), numbers, memory
-        ):  # fmt: skip
-            return False
+    """Return whether postures between `low` and `high` of a path (N, 22), which are valid, and all edges are.
+
+    They are tested from the middle on, ever finer, and edges after postures: what is bad is found soon.
+    """
+    count, step = high - low, 1
+    while step < count:
+        step *= 2
+    first = step
+    while step > 1:
+        for part in range(step // 2, count, step):
+            if not valid_posture(stance, rows[low + part], numbers[MARGIN], memory):
+                return False
+            write_marks(stance, memory, marks[low + part])
+        step //= 2
+    for end in (low, high):
+        place_body(stance, rows[end], memory)
+        write_marks(stance, memory, marks[end])
+    while first >= 1:
+        for part in range(first // 2, count, max(first, 1)):
+            n = low + part
+            way = _farthest(marks[n], marks[n + 1])
+            if not edge_valid(stance, rows[n], rows[n + 1], way, numbers, memory):
+                return False
+            if first == 1:
+                break
+        first //= 2
     return True
 
 
@@ -536,20 +588,28 @@ def _rows_valid(
 def _straighten(
     stance: Stance, numbers: FloatArray, path: FloatArray, low: int, high: int, left: int, right: int,
     rows: FloatArray, marks: FloatArray, memory: StanceMemory,
-) -> bool:  # fmt: skip
-    """Make columns `left` to `right` of a path (N, 22) straight between two of its postures, if that is valid."""
+) -> int:  # fmt: skip
+    """Make columns `left` to `right` of a path (N, 22) straight between two of its postures, if that is valid.
+
+    Returns:
+        1 if they were made straight, 0 if they cannot be, and -1 if they were straight before.
+    """
+    most = 0.0
     for n in range(low, high + 1):
         share = (n - low) / (high - low)
         for k in range(NUMBERS):
             rows[n, k] = path[n, k]
             if left <= k < right:
                 rows[n, k] = path[low, k] + share * (path[high, k] - path[low, k])
+                most = max(most, abs(rows[n, k] - path[n, k]))
+    if most < ALIKE:
+        return -1
     if not _rows_valid(stance, numbers, rows, low, high, marks, memory):
-        return False
+        return 0
     for n in range(low + 1, high):
         for k in range(NUMBERS):
             path[n, k] = rows[n, k]
-    return True
+    return 1
 
 
 @kernel
@@ -565,12 +625,12 @@ def smooth(stance: Stance, numbers: FloatArray, path: FloatArray, draws: FloatAr
         path: its ends stay.
         draws: uniform numbers, two for each try; (R, 2).
     """
-    memory, rows, marks, count = stance_memory(stance), np.empty_like(path), np.empty((2, MARKS, 3)), path.shape[0]
-    made, size = 0, 1
+    memory, rows, count = stance_memory(stance), np.empty_like(path), path.shape[0]
+    marks, made, size = np.empty((count, MARKS, 3)), 0, 1
     while 2 * size < count:
         for part in range(size):
             low, high = part * (count - 1) // size, (part + 1) * (count - 1) // size
-            if high - low > 1 and _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory):
+            if high - low > 1 and _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory) == 1:
                 made += 1
         if size == 1 and made == 1:
             return made
@@ -580,10 +640,10 @@ def smooth(stance: Stance, numbers: FloatArray, path: FloatArray, draws: FloatAr
         low, high = min(a, b, count - 1), min(max(a, b), count - 1)
         if high - low < 2:
             continue
-        if _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory):
-            made += 1
+        whole = _straighten(stance, numbers, path, low, high, 0, NUMBERS, rows, marks, memory)
+        made += max(whole, 0)
+        if whole != 0:
             continue
         for left, right in GROUPS:
-            if _straighten(stance, numbers, path, low, high, left, right, rows, marks, memory):
-                made += 1
+            made += max(_straighten(stance, numbers, path, low, high, left, right, rows, marks, memory), 0)
     return made

@@ -100,6 +100,8 @@ class Stance(NamedTuple):
     """(K, 3) [m]."""
     radii: FloatArray
     """(K,) [m]."""
+    capsule_arms: IntArray
+    """The arm that moves each, or -1; (K,)."""
     masses: FloatArray
     """Share of each capsule in the body's mass, half way along it; (K,)."""
     support: FloatArray

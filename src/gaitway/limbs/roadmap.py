@@ -44,6 +44,8 @@ _TRIES = 20
 """Random parts of a path that are tried to be made straight."""
 _WIDTHS = (0.12, 0.08, 0.05, 0.03, 0.02)
 """Widths of the Gaussian that rounds a motion, the widest first [s]."""
+_LED = 16
+"""How many times as many nodes are led by least squares as by chance."""
 _DRAWN = 256
 """Postures that probabilistic IK goes toward."""
 _UNSEEN = 0.001
@@ -222,26 +224,34 @@ class ReachRoadmap:
     ) -> FloatArray:  # fmt: skip
         """Return a valid posture that brings the middle of a hand to a target, by probabilistic IK (section 7); (22,).
 
-        The nodes whose hand is nearest are led to the target by chance, through valid postures alone. This takes some
-        hundred times as long as analytic IK, and finds postures that are less easy: `goal` asks for it last.
+        The nodes whose hand is nearest are led to the target. If the hand may turn as it likes, their arms go there by
+        least squares, and the easiest posture that is valid is taken. Otherwise, and if there is none, they are led by
+        chance, through valid postures alone. That takes some hundred times as long as analytic IK: `goal` asks for it
+        last.
 
         Args:
             hand: "right" or "left".
             target: (3,) [m].
             turn: wanted world rotation of the wrist joint, wxyz; None for any.
             start: the posture whose other arm is taken over where that is possible; None is the resting one.
-            members: number of nodes that are led.
+            members: number of nodes that are led by chance.
             tries: most tries with each.
 
         Raises:
             LimbError: that says how near the hand came.
         """
         number, at, begin = hand_number(hand), _target(target), self._posture(start, "start")
-        rng, out, drawn = np.random.default_rng([self.seed, 3]), np.empty(NUMBERS), np.empty((_DRAWN, NUMBERS))
+        out, grip = np.empty(NUMBERS), read_only(GRIP * self.stander.limbs[number].tip)
+        if turn is None and _likely_kernels.find_led(
+            self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number, read_only(at),
+            grip, _LED * members, out,
+        ):  # fmt: skip
+            return out
+        rng, drawn = np.random.default_rng([self.seed, 3]), np.empty((_DRAWN, NUMBERS))
         kernels.draw_samples(self.stander.table, read_only(rng.random((_DRAWN, DRAWS))), drawn)
         missing = _likely_kernels.find_likely(
             self.stander.table, self.options.numbers, self.nodes, self.marks, read_only(begin), number, read_only(at),
-            read_only(GRIP * self.stander.limbs[number].tip), read_only(self._frame(number, turn)), turn is not None,
+            grip, read_only(self._frame(number, turn)), turn is not None,
             read_only(np.array(_SWIVELS) * (1.0 if hand == "left" else -1.0)), members, read_only(drawn),
             read_only(rng.random((members * tries, _likely_kernels.DRAWS))), out,
         )  # fmt: skip
@@ -319,12 +329,8 @@ class ReachRoadmap:
 
     def smoothed(self, path: FloatArray) -> FloatArray:
         """Return a path (N, 22) made straighter wherever that is valid."""
-        marks = self.stander.place(path).marks
-        way = float(np.linalg.norm(np.diff(marks, axis=0), axis=2).max(axis=1).sum())
-        count = min(max(math.ceil(way / _SPACING) + 1, len(path), 3), _POSTURES)
-        rows = even_path(self.stander, path, count)
-        if kernels.first_bad(self.stander.table, self.options.numbers, read_only(rows)) >= 0:
-            rows = np.array(path)  # corners that were cut touch something: begin with the corners themselves
+        rows = np.empty((max(len(path), _POSTURES), NUMBERS))
+        rows = rows[: kernels.refine(self.stander.table, read_only(np.ascontiguousarray(path)), _SPACING, rows)]
         draws = np.random.default_rng(self.seed).random((_TRIES, 2))
         kernels.smooth(self.stander.table, self.options.numbers, rows, read_only(draws))
         return rows

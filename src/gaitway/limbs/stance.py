@@ -209,7 +209,8 @@ def _table(still: Clip, limbs: tuple[Limb, ...], own: Sequence[FloatArray], arou
         poles=read_only(np.stack([_pole(limb, places, foot) for limb, foot in zip(limbs[2:], feet, strict=True)])),
         longest=read_only(longest), ranges=read_only(ranges),
         capsule_joints=body.joints, capsule_starts=body.starts, capsule_ends=body.ends, radii=body.radii,
-        masses=read_only(masses / masses.sum()), support=read_only(support_sides(still, body)),
+        capsule_arms=_capsule_arms(skeleton, body), masses=read_only(masses / masses.sum()),
+        support=read_only(support_sides(still, body)),
         mark_joints=mark_joints, mark_offsets=mark_offsets, around=around,
     )  # fmt: skip
 
@@ -251,6 +252,17 @@ def _order(skeleton: Skeleton, limbs: Sequence[Limb], body: CapsuleBody) -> tupl
     if first[0] != 0 or any(in_leg[j] for j in first):
         raise LimbError(f"the hips of skeleton '{skeleton.name}' do not hang on its root")
     return read_only(kinds), shares, read_only(np.array([*first, *rest, *last])), len(first) + len(rest)
+
+
+def _capsule_arms(skeleton: Skeleton, body: CapsuleBody) -> IntArray:
+    """Return the arm that moves each capsule, collarbones with it, or -1; (K,)."""
+    parents, arms = skeleton.parents.tolist(), np.full(len(skeleton), -1)
+    for joint, parent in enumerate(parents):
+        arms[joint] = arms[parent] if parent >= 0 else -1
+        for arm, name in enumerate(HANDS):
+            if joint == skeleton.roles[f"{name}_clavicle"]:
+                arms[joint] = arm
+    return read_only(arms[body.joints])
 
 
 def _marks(skeleton: Skeleton, limbs: Sequence[Limb], size: float) -> tuple[IntArray, FloatArray]:

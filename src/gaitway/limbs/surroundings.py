@@ -166,14 +166,21 @@ def shape_solids(shape: Shape) -> WorldSolids:
 
 def inside(world: World, point: FloatArray) -> str | None:
     """Return the name of an obstacle that a point (3,) [m] is inside of, or its kind; None if there is none."""
-    for obstacle in world.obstacles:
-        if obstacle.kind != PASSABLE:
-            solids, out = shape_solids(obstacle.shape), np.empty(1)
-            for s in range(len(solids.kinds)):
-                _collision_kernels.axis_distances(solids, s, read_only(np.stack([point, point])[None]), 1.0, out)
-                if out[0] < 0.0:
-                    return obstacle.name or obstacle.kind
+    for name, solids in _obstacle_solids(world):
+        around = (solids.boxes[:, :3] <= point).all(axis=1) & (solids.boxes[:, 3:] >= point).all(axis=1)
+        for s in np.flatnonzero(around).tolist():
+            out = np.empty(1)
+            _collision_kernels.axis_distances(solids, s, read_only(np.stack([point, point])[None]), 1.0, out)
+            if out[0] < 0.0:
+                return name
     return None
+
+
+@lru_cache(maxsize=8)
+def _obstacle_solids(world: World) -> tuple[tuple[str, WorldSolids], ...]:
+    """Return the names, or kinds, and the solids of all obstacles that cannot be passed."""
+    obstacles = [obstacle for obstacle in world.obstacles if obstacle.kind != PASSABLE]
+    return tuple((obstacle.name or obstacle.kind, shape_solids(obstacle.shape)) for obstacle in obstacles)
 
 
 @dataclass(frozen=True, eq=False)
