@@ -70,7 +70,7 @@ class Retreats:
         self._marks: FloatArray = np.empty((0, 3, 2))
         self._back: dict[int, _Retreat] = {}
         self._until: dict[int, tuple[float, float]] = {}
-        self._failed: set[int] = set()
+        self._failed: dict[int, int] = {}
 
     def forget(self, slots: IntArray) -> None:
         """Forget people."""
@@ -81,14 +81,16 @@ class Retreats:
         for slot in slots.tolist():
             self._back.pop(slot, None)
             self._until.pop(slot, None)
-            self._failed.discard(slot)
+            self._failed.pop(slot, None)
 
     def goes_back(self, slots: IntArray) -> BoolArray:
         """Return who goes back now; (N,)."""
         return np.isin(slots, np.fromiter(self._back, np.int64, len(self._back)))
 
     def begin(self, bodies: ThrongBodies, waited: FloatArray, time: float) -> None:
-        """Let those go back who have waited longest among others who are near; where that failed, all who are locked.
+        """Let those go back who have waited longest among others who are near.
+
+        Where that failed, all go back who are locked, and where that failed, too, everybody who is near.
 
         Args:
             bodies: the bodies.
@@ -105,10 +107,11 @@ class Retreats:
             others = others[others >= 0]
             if (np.hypot(*(places[others] - places[row]).T) < _NEAR).any():
                 continue
-            who = [row]
-            if slot in self._failed:  # none of those who are locked finds room alone: they came here together
-                who = locked[np.hypot(*(places[locked] - places[row]).T) < _NEAR].tolist()
-            for k in who:
+            who, failed = np.array([row]), self._failed.get(slot, 0)
+            if failed:  # none of those who are locked finds room alone: they came here together, with others behind
+                some = locked if failed == 1 else np.flatnonzero(self._can(slots))
+                who = some[np.hypot(*(places[some] - places[row]).T) < _NEAR]
+            for k in who.tolist():
                 self._back.setdefault(int(slots[k]), _Retreat((float(places[k, 0]), float(places[k, 1]))))
 
     def _can(self, slots: IntArray) -> BoolArray:
@@ -189,9 +192,9 @@ class Retreats:
                 self._until[slot] = (time + (_LATER if went else _AGAIN), _SLOW if went else 1.0)
                 if went:
                     done.append(slot)
-                    self._failed.discard(slot)
+                    self._failed.pop(slot, None)
                 else:
-                    self._failed.add(slot)
+                    self._failed[slot] = self._failed.get(slot, 0) + 1
         dense = lowered >= _DENSE
         gone = np.isin(self.slots, slots[~dense & ~self.goes_back(slots)])  # a way with a gap leads nowhere
         self._counts[gone], self._marks[gone] = 0, _NOWHERE
@@ -256,7 +259,7 @@ class Retreats:
             "marks": self._marks.copy(),
             "back": np.array(back, np.float64).reshape(-1, 4),
             "until": np.array(until, np.float64).reshape(-1, 3),
-            "failed": np.array(sorted(self._failed), np.int64),
+            "failed": np.array(sorted(self._failed.items()), np.int64).reshape(-1, 2),
         }
 
     def restore(self, arrays: Arrays, bodies: ThrongBodies) -> None:
@@ -282,7 +285,7 @@ class Retreats:
         self._poses, self._marks = np.array(arrays["poses"], np.float32), np.array(arrays["marks"], np.float64)
         self._back = {int(slot): _Retreat((x, y), waits) for slot, x, y, waits in back.tolist()}
         self._until = {int(slot): (time, share) for slot, time, share in until.tolist()}
-        self._failed = set(np.array(arrays["failed"], np.int64).tolist())
+        self._failed = dict(np.array(arrays["failed"], np.int64).reshape(-1, 2).tolist())
 
 
 def _marks_of(bodies: ThrongBodies, rows: IntArray) -> FloatArray:
