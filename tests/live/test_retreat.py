@@ -77,6 +77,16 @@ def test_who_is_locked_shows_the_poses_once_more_that_led_there_and_lets_others_
     assert walk.retreats.shares(np.arange(2), walk.time + 5.0).tolist() == [1.0, 1.0]
 
 
+def test_who_is_locked_goes_back_step_by_step() -> None:
+    walk = Walk(0.8)
+    walk.ahead(1.5)
+    at = walk.bodies.roots[0, 0]
+    for _ in range(8):
+        walk.back((LOCKED + 1.0, 0.0))
+        assert 0.0 < at - walk.bodies.roots[0, 0] <= 1.2 * DT + 0.05  # no faster than legs swing, or a pose at once
+        at = walk.bodies.roots[0, 0]
+
+
 def test_of_two_one_goes_back_at_a_time_and_both_where_that_failed() -> None:
     walk = Walk(0.8)
     walk.ahead(1.0)
