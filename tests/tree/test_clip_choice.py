@@ -118,7 +118,8 @@ def test_variants_cost_no_answers(name: str) -> None:
 def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
     library = LIBRARIES[name]()
     first, again, other = walkers(library), walkers(library), walkers(library, seed=1)
-    assert not first.failed and first.found_by == {"tree": 6}
+    assert not first.failed and first.found_by.keys() <= {"tree", "A*"}
+    assert first.found_by["tree"] >= 5  # who would halt on the way is planned again by A*
     assert played(first) == played(again) != played(other)
     for character in range(2):
         assert np.array_equal(first.take.clip(character).rotations, again.take.clip(character).rotations)
