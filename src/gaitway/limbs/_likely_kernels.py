@@ -188,9 +188,9 @@ def _led(
         at, moved = missing[0], missing[1]
         _grip_at(stance, hand, grip, at, memory)
         square = 0.0
-        for d in range(3):
-            ways[d, PLANNED] = target[d] - at[d]
-            square += ways[d, PLANNED] ** 2
+        for axis in range(3):
+            ways[axis, PLANNED] = target[axis] - at[axis]
+            square += ways[axis, PLANNED] ** 2
         if square < _MISSED * _MISSED:
             for k in range(PLANNED):
                 x[begin + k] = q[k]
@@ -202,17 +202,17 @@ def _led(
             q[k] += _NUDGE
             _grip_at(stance, hand, grip, moved, memory)
             q[k] -= _NUDGE
-            for d in range(3):
-                ways[d, k] = (moved[d] - at[d]) / _NUDGE
+            for axis in range(3):
+                ways[axis, k] = (moved[axis] - at[axis]) / _NUDGE
         # damped least squares: the change of the angles is J^T (J J^T + l I)^-1 missing
         a, b, c, d, e, f = _DAMPING, 0.0, 0.0, _DAMPING, 0.0, _DAMPING
         for k in range(PLANNED):
             u, v, w = ways[0, k], ways[1, k], ways[2, k]
             a, b, c, d, e, f = a + u * u, b + u * v, c + u * w, d + v * v, e + v * w, f + w * w
         g, h, i = d * f - e * e, c * e - b * f, b * e - c * d
-        j, k, m = a * f - c * c, b * c - a * e, a * d - b * b
+        j, n, m = a * f - c * c, b * c - a * e, a * d - b * b
         size, u, v, w = a * g + b * h + c * i, ways[0, PLANNED], ways[1, PLANNED], ways[2, PLANNED]
-        u, v, w = (g * u + h * v + i * w) / size, (h * u + j * v + k * w) / size, (i * u + k * v + m * w) / size
+        u, v, w = (g * u + h * v + i * w) / size, (h * u + j * v + n * w) / size, (i * u + n * v + m * w) / size
         for column in range(PLANNED):
             q[column] += ways[0, column] * u + ways[1, column] * v + ways[2, column] * w
         _hold(stance.limits[hand], q)

@@ -285,7 +285,7 @@ class Retreats:
         self._poses, self._marks = np.array(arrays["poses"], np.float32), np.array(arrays["marks"], np.float64)
         self._back = {int(slot): _Retreat((x, y), waits) for slot, x, y, waits in back.tolist()}
         self._until = {int(slot): (time, share) for slot, time, share in until.tolist()}
-        self._failed = dict(np.array(arrays["failed"], np.int64).reshape(-1, 2).tolist())
+        self._failed = {int(slot): int(times) for slot, times in np.array(arrays["failed"]).reshape(-1, 2)}
 
 
 def _marks_of(bodies: ThrongBodies, rows: IntArray) -> FloatArray:
