@@ -134,6 +134,15 @@ def test_who_is_restored_goes_back_the_same_way() -> None:
     assert not walk.retreats.goes_back(np.arange(2)).any()
 
 
+def test_a_way_back_of_bodies_that_cannot_be_is_refused() -> None:
+    walk = Walk(0.8)
+    walk.ahead(0.5)
+    state = walk.retreats.state()
+    state["poses"][..., 15:] = 5e6  # kernels would look far beyond their tables
+    with pytest.raises(ValueError, match="ways back"):
+        Retreats().restore(state, walk.bodies)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -329,15 +329,7 @@ class ThrongBodies:
             if found.shape != (count, *now.shape[1:]) or not (np.abs(found.astype(np.float64)) <= _LARGEST).all():
                 raise ValueError("bodies of a throng that cannot be")
             changed[name] = found.astype(now.dtype)
-        feet, space = changed["feet"], self.space
-        cells, swings = feet[:, CELL], feet[:, [FOOT + SWUNG, FOOT + FOOT_WIDTH + SWUNG]]
-        inside = (changed["corners"] >= 0) & (changed["corners"] < len(space.names))
-        if not (
-            inside.all()
-            and (changed["styles"] == 0).all()
-            and ((cells >= 0) & (cells < len(space.simplices))).all()
-            and (np.abs(swings) <= 2.0).all()
-        ):
+        if not self._can_be(changed["styles"], changed["feet"], changed["corners"]):
             raise ValueError("bodies of a throng that cannot be")
         self._state = replace(self._state, **changed)
         self.slots = np.array(arrays["slots"], np.int64)
@@ -347,6 +339,26 @@ class ThrongBodies:
             if found.shape != now.shape or not (np.abs(found.astype(np.float64)) <= _LARGEST).all():
                 raise ValueError("bodies of a throng that cannot be")
             setattr(self, name, found.astype(now.dtype))
+
+    def can_show(self, snapshots: FloatArray) -> bool:
+        """Return whether snapshots from elsewhere (M, W) are of bodies that can be."""
+        first, parts = 0, dict[str, FloatArray]()
+        for name in _ARRAYS:
+            shape = getattr(self._state, name).shape[1:]
+            width = int(np.prod(shape, dtype=np.int64))
+            parts[name] = snapshots[:, first : first + width].reshape(len(snapshots), *shape)
+            first += width
+        return self._can_be(parts["styles"], parts["feet"], parts["corners"])
+
+    def _can_be(self, styles: npt.NDArray[Any], feet: npt.NDArray[Any], corners: npt.NDArray[Any]) -> bool:
+        """Return whether there are such styles (M,), states of feet (M, F) and cycles (M, 4)."""
+        cells, swings = feet[:, CELL], feet[:, [FOOT + SWUNG, FOOT + FOOT_WIDTH + SWUNG]]
+        return bool(
+            ((corners >= 0) & (corners < len(self.space.names))).all()
+            and (styles == 0).all()
+            and ((cells >= 0) & (cells < len(self.space.simplices))).all()
+            and (np.abs(swings) <= 2.0).all()
+        )
 
     def _pose_again(self, rows: IntArray) -> None:
         """Pose some people (M,) anew, whose pelves stay as high as they are."""

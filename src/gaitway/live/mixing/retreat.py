@@ -279,6 +279,7 @@ class Retreats:
             raise ValueError("ways back of a throng that cannot be")
         counts, nexts = np.array(arrays["counts"], np.int64), np.array(arrays["nexts"], np.int64)
         known = np.isin(slots, bodies.slots).all() and np.isin(back[:, 0], slots).all()
+        known = known and bodies.can_show(np.asarray(arrays["poses"], np.float64).reshape(-1, width)[:, _PATH:])
         if not (known and ((counts >= 0) & (counts <= _KEPT)).all() and ((nexts >= 0) & (nexts < _KEPT)).all()):
             raise ValueError("ways back of a throng that cannot be")
         self.slots, self._counts, self._nexts = slots, counts, nexts
