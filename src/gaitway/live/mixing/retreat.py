@@ -35,8 +35,8 @@ _KEPT = 80
 """Number of poses that are kept of each."""
 _DENSE = 0.3
 """Poses are kept of those whose arms are held down by so much, since others are near."""
-_NOWHERE = 1e6
-"""Where those are whose poses are not kept yet [m]."""
+_NOBODY, _NOWHERE = -1, 1e6
+"""Number of nobody, and where those are whose poses are not kept yet [m]."""
 _PATH = 15
 """Columns of a kept pose before those of the body: path of the body (6), place in the dynamics [m], heading [rad], and
 where the root and the feet are [m] (6)."""
@@ -58,7 +58,7 @@ class Retreats:
     """Who goes back, and the ways by which people of one skeleton came. This class is **mutable**.
 
     Attributes:
-        slots: numbers in the engine of those whose poses are kept; (P,).
+        slots: numbers in the engine of those whose poses are kept, -1 for nobody; (P,).
     """
 
     def __init__(self) -> None:
@@ -74,10 +74,7 @@ class Retreats:
 
     def forget(self, slots: IntArray) -> None:
         """Forget people."""
-        keep = ~np.isin(self.slots, slots)
-        if not keep.all():
-            self.slots, self._poses, self._marks = self.slots[keep], self._poses[keep], self._marks[keep]
-            self._counts, self._nexts = self._counts[keep], self._nexts[keep]
+        self._free(np.isin(self.slots, slots))
         for slot in slots.tolist():
             self._back.pop(slot, None)
             self._until.pop(slot, None)
@@ -197,7 +194,7 @@ class Retreats:
                     self._failed[slot] = self._failed.get(slot, 0) + 1
         dense = lowered >= _DENSE
         gone = np.isin(self.slots, slots[~dense & ~self.goes_back(slots)])  # a way with a gap leads nowhere
-        self._counts[gone], self._marks[gone] = 0, _NOWHERE
+        self._free(gone)
         self._keep(bodies, simulation, numbers, smooth, np.flatnonzero(dense))
         return np.array(done, np.int64)
 
@@ -236,14 +233,23 @@ class Retreats:
         self._counts[at] = np.minimum(self._counts[at] + 1, _KEPT)
         self._marks[at] = marks
 
+    def _free(self, rows: BoolArray) -> None:
+        """Let rows (P,) be of nobody."""
+        self.slots[rows], self._counts[rows], self._nexts[rows], self._marks[rows] = _NOBODY, 0, 0, _NOWHERE
+
     def _add(self, slots: IntArray, bodies: ThrongBodies) -> None:
-        count, width = len(slots), _PATH + bodies.snapshot(np.empty(0, np.int64)).shape[1]
-        poses = self._poses.reshape(len(self.slots), _KEPT, width)
-        self._poses = np.concatenate([poses, np.zeros((count, _KEPT, width), np.float32)])
-        self._marks = np.concatenate([self._marks, np.full((count, 3, 2), _NOWHERE)])
-        self._counts = np.concatenate([self._counts, np.zeros(count, np.int64)])
-        self._nexts = np.concatenate([self._nexts, np.zeros(count, np.int64)])
-        self.slots = np.concatenate([self.slots, slots])
+        """Give people (N,) rows: those of nobody, and others; room for rows is doubled, or it would be copied often."""
+        lack = len(slots) - int((self.slots == _NOBODY).sum())
+        if lack > 0:
+            have, width = len(self.slots), _PATH + bodies.snapshot(np.empty(0, np.int64)).shape[1]
+            more = max(lack, have)
+            poses = np.zeros((have + more, _KEPT, width), np.float32)
+            poses[:have] = self._poses.reshape(have, _KEPT, width)
+            self._poses, self._marks = poses, np.concatenate([self._marks, np.full((more, 3, 2), _NOWHERE)])
+            self._counts = np.concatenate([self._counts, np.zeros(more, np.int64)])
+            self._nexts = np.concatenate([self._nexts, np.zeros(more, np.int64)])
+            self.slots = np.concatenate([self.slots, np.full(more, _NOBODY)])
+        self.slots[np.flatnonzero(self.slots == _NOBODY)[: len(slots)]] = slots
 
     # saving
 
@@ -251,12 +257,13 @@ class Retreats:
         """Return what `restore` needs."""
         back = [[slot, *retreat.begun, retreat.waits] for slot, retreat in self._back.items()]
         until = [[slot, *values] for slot, values in self._until.items()]
+        used = self.slots != _NOBODY
         return {
-            "slots": self.slots.copy(),
-            "poses": self._poses.copy(),
-            "counts": self._counts.copy(),
-            "nexts": self._nexts.copy(),
-            "marks": self._marks.copy(),
+            "slots": self.slots[used],
+            "poses": self._poses[used],
+            "counts": self._counts[used],
+            "nexts": self._nexts[used],
+            "marks": self._marks[used],
             "back": np.array(back, np.float64).reshape(-1, 4),
             "until": np.array(until, np.float64).reshape(-1, 3),
             "failed": np.array(sorted(self._failed.items()), np.int64).reshape(-1, 2),
@@ -278,7 +285,7 @@ class Retreats:
         if not fine or not all((np.abs(np.asarray(some, np.float64)) <= 1e7).all() for some in tables):
             raise ValueError("ways back of a throng that cannot be")
         counts, nexts = np.array(arrays["counts"], np.int64), np.array(arrays["nexts"], np.int64)
-        known = np.isin(slots, bodies.slots).all() and np.isin(back[:, 0], slots).all()
+        known = bool(np.isin(slots, bodies.slots).all() and np.isin(back[:, 0], slots).all())
         known = known and bodies.can_show(np.asarray(arrays["poses"], np.float64).reshape(-1, width)[:, _PATH:])
         if not (known and ((counts >= 0) & (counts <= _KEPT)).all() and ((nexts >= 0) & (nexts < _KEPT)).all()):
             raise ValueError("ways back of a throng that cannot be")
