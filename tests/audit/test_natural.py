@@ -328,6 +328,25 @@ def test_few_people_may_be_slower_on_the_whole(walkers: Take) -> None:
     assert row.worst.character in walkers.names
 
 
+@pytest.mark.parametrize("name", ["short_stops", "turning", "hook", "step_width", "speed"])
+@pytest.mark.parametrize("people", [6, 16, 100])
+def test_few_people_may_differ_from_all_by_chance_alone(name: str, people: int) -> None:
+    """Drawn at the edge of a band, crowds are hardly ever outside; with a fault in each of its people, always."""
+    band, rng = next(band for band in BANDS if band.name == name), np.random.default_rng(people)
+    middle = np.median if band.of_crowd == "median" else np.mean
+    drawn = rng.poisson(band.high, (400, people)) if band.counted else rng.normal(band.high, band.spread, (400, people))
+    outside = sum(not band.holds(float(middle(crowd)), band.slack(people)) for crowd in drawn)
+    assert outside <= 30  # one in forty, and Poisson's are skewed
+    fault = band.high + (1.0 if band.counted else 2.0 * band.spread)
+    assert not band.holds(fault, band.slack(people))
+
+
+def test_a_band_is_wider_for_few_people_and_by_nothing_for_many() -> None:
+    for band in BANDS:
+        assert band.slack(4) == pytest.approx(2.0 * band.slack(16)), band.name
+        assert band.slack(1_000_000) < 0.01 * abs(band.high)
+
+
 def test_reports_are_plain_values_and_lines(walkers: Take, tmp_path: Path) -> None:
     report = natural_report(walkers)
     plain = json.loads(json.dumps(report.as_dict(), allow_nan=False))
@@ -391,6 +410,14 @@ def test_captured_people_are_inside_the_bands() -> None:
         row = report[name]
         assert row.ok, row.cells()
         assert row.characters >= 3
+        values = [figures[name] for figures in report.characters.values() if name in figures]
+        assert row.band.holds(row.value), row.cells()  # without slack
+        if row.band.spread > 0.0 and name != "head_speed":  # runners' heads are no part of its spread
+            assert np.std(values, ddof=1) == pytest.approx(row.band.spread, rel=0.05), name
+
+
+_SPREADS = {1.8: "turning_alone", 4.8: "turning"}
+"""Bands whose spread is that of tracked people, by what these turn on the whole."""
 
 
 @pytest.mark.skipif(not PEDESTRIANS.is_dir(), reason="no tracked people beside the project")
@@ -401,4 +428,7 @@ def test_tracked_people_turn_as_the_bands_say(file: str, turn: float) -> None:
     tracks = resampled(without_sway(read_trajectories(PEDESTRIANS / file)), RATE)
     turns = [ways.turning_per_metre(way_of(tracks.positions[tracks.rows(k)])) for k in range(len(tracks.names))]
     assert np.nanmean(turns) == pytest.approx(turn, abs=0.15)
+    if turn in _SPREADS:
+        band = next(band for band in BANDS if band.name == _SPREADS[turn])
+        assert np.nanstd(turns) == pytest.approx(band.spread, rel=0.05)
     assert f"{turn:.1f}" in next(band.source for band in BANDS if band.name == "turning")

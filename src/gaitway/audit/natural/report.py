@@ -276,15 +276,16 @@ def _row(
     if not len(values):
         return NaturalRow(band=band)
     value = float(np.median(values) if band.of_crowd == "median" else values.mean())
-    # the mean of a few people differs from that of all
-    slack = 2.0 * FREE_SPEED_SPREAD / math.sqrt(len(values)) if band.name == "speed" else 0.0
     shown = [figures[key] for figures in moments.values() if key in figures]
     worst = max(shown, key=lambda moment: band.distance(moment.value))
-    return NaturalRow(band=band, value=value, slack=slack, characters=len(values), worst=worst)
+    return NaturalRow(band=band, value=value, slack=band.slack(len(values)), characters=len(values), worst=worst)
 
 
 def _speed_spread(speeds: FloatArray) -> tuple[float, int, float]:
-    return (float(speeds.std(ddof=1)) if len(speeds) > 1 else math.nan), len(speeds), 0.0
+    if len(speeds) < 2:
+        return math.nan, len(speeds), 0.0
+    # the standard deviation of a few draws varies by s / sqrt(2 (n - 1))
+    return float(speeds.std(ddof=1)), len(speeds), 2.0 * FREE_SPEED_SPREAD / math.sqrt(2.0 * (len(speeds) - 1))
 
 
 def in_step(strides: Sequence[Strides]) -> tuple[float, int, float]:
