@@ -47,6 +47,8 @@ _ASIDE = 1.6
 """How far from the line the following foot is led, as a share of where it stands."""
 _FORWARD = 0.072
 """How much farther ahead the pelvis is over the fence than in a step on the level [m]; the legs straddle it."""
+_HELD = 0.13
+"""How far the pelvis is behind that when the following foot is drawn up [m]; its knee would be stretched otherwise."""
 _STRAINED, _MORE, _TRIES = float(np.radians(0.5)), 1.3, 4
 """Angle beyond a hip's limit from which on the pelvis helps [rad]; how much more than that it tips; number of tries."""
 _EASE_S = 0.08
@@ -224,7 +226,8 @@ def _body(
     near, far = way.arms * crossing, way.arms * (crossing + high)  # farther on the side that the leg comes over
     flare_arms(local, *((near, far) if follows == "right" else (far, near)))
     over = plateau(times, first.land - 0.4, first.land - 0.05, after.lift + 0.2, after.land)
-    root = body.root + over[:, None] * np.array([_FORWARD, 0.0, 0.0])
+    held = _HELD * plateau(times, first.land - 0.1, after.lift + 0.16, after.lift + 0.24, after.land - 0.04)
+    root = body.root + np.column_stack([_FORWARD * over - held, np.zeros(len(times)), np.zeros(len(times))])
     return Performance(root, local, body.heading, np.zeros((2, len(times))))
 
 
