@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gaitway.audit import audit_take
+from gaitway.audit.report import AuditBars
 from gaitway.errands.laden import LoadRoom, grown
 from gaitway.errands.thing_ground import ThingGround
 from gaitway.planning import Planned, plan_scene
@@ -79,6 +80,38 @@ def test_what_was_given_is_put_down(form: dict[str, Any]) -> None:
         ],
     )  # fmt: skip
     assert not _undone(planned)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [{"cylinder": [0.04, 0.1]}, {"box": [0.06, 0.06, 0.06]}, {"ball": 0.035}])
+@pytest.mark.parametrize(("giving", "getting"), [("right", "right"), ("left", "left"), ("right", "left")])
+def test_hands_stay_apart_where_a_small_thing_is_handed_over(form: dict[str, Any], giving: str, getting: str) -> None:
+    planned = _planned(
+        bounds=[0, 0, 8, 7],
+        objects=[{"name": "mug", **form, "held": "ada", "hand": giving}],
+        characters=[
+            {"name": "ada", "start": [3, 3, 0], "errands": [{"wait": 16}]},
+            {"name": "bo", "start": [4.6, 3.6, 200], "errands": [{"take": "mug", "from": "ada", "hand": getting}]},
+        ],
+    )  # fmt: skip
+    assert not _undone(planned)
+    bars = AuditBars(penetration=0.005, thing=0.005)
+    assert audit_take(planned.take, planned.scene.world, bars=bars).violations == ()
+
+
+@pytest.mark.slow
+def test_who_holds_a_cup_from_above_hands_it_over_so_that_it_can_be_put_down() -> None:
+    planned = _planned(
+        bounds=[0, 0, 8, 8],
+        obstacles=[{"box": {"center": [4.5, 2], "size": [1.2, 0.7], "height": 0.75}, "name": "desk"}],
+        objects=[{"name": "cup", "cylinder": [0.04, 0.1], "at": [4.3, 2.2, 0.75]}],
+        characters=[
+            {"name": "bo", "start": [2, 4.2, 0], "errands": [{"take": "cup", "hand": "right"}, {"go": [2.5, 4.5]},
+                                                             {"give": "cup", "to": "cy"}, {"go": [1.5, 3]}]},
+            {"name": "cy", "start": [3, 6.5, -90], "errands": [{"wait": 35}, {"put": "cup", "on": "desk"}]},
+        ],
+    )  # fmt: skip
+    assert not _undone(planned) and not _clean(planned)
 
 
 @pytest.mark.slow

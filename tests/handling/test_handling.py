@@ -13,7 +13,9 @@ from gaitway.core.errors import LimbError
 from gaitway.handling import Handler, ThingPose, hand_motion, thing_carried
 from gaitway.handling.carrying import hung
 from gaitway.handling.grips import grasp_place, touch_place
-from gaitway.limbs.surroundings import inside
+from gaitway.handling.motion import body_of, hand_middle
+from gaitway.limbs.surroundings import OtherBody, inside
+from gaitway.motion.body import capsule_body
 from gaitway.scene.things import Thing
 from gaitway.world.thing_forms import thing_capsules
 
@@ -58,6 +60,38 @@ def test_it_begins_and_ends_at_rest_and_no_joint_jumps():
     changes = np.diff(steps, axis=0) * clip.fps
     assert np.abs(changes).max() < 60.0
     assert np.allclose(clip.rotations[0], somebody().clip.rotations[0], atol=1e-6)
+
+
+def test_a_hand_comes_straight_towards_another_one_and_leaves_straight_away_from_it():
+    handler, other = somebody(), np.array([0.5, -0.05, 1.1])
+    task = handler.passed(CUP, "right", ThingPose.upright((0.45, -0.15, 1.05), 0.0))
+    motion = hand_motion(handler, task, handler.rest, beside=other)
+    hand = np.array([hand_middle(motion.clip, "right", frame) for frame in range(len(motion.clip))])
+    away = np.linalg.norm(hand - other, axis=1)
+    straight = (hand[motion.reach] - other) / away[motion.reach]
+    for frame in (motion.reach - 5, motion.leave + 5):
+        step = hand[frame] - hand[motion.reach]
+        assert 0.015 < away[frame] - away[motion.reach] < 0.07
+        assert step @ straight > 0.9 * np.linalg.norm(step)
+    steps = np.diff(away)
+    assert (steps[motion.reach - 6 : motion.reach] < 1e-4).all() and (
+        steps[motion.leave : motion.leave + 6] > -1e-4
+    ).all()
+
+
+def test_grasps_beside_another_hand_are_known_by_their_gaps():
+    handler, pose = somebody(), ThingPose.upright((0.45, -0.15, 1.05), 0.0)
+    task = handler.passed(CUP, "right", pose)
+    other = OtherBody(np.array([[[[0.45, -0.25, 1.1], [0.45, -0.05, 1.1]]]]), np.array([0.03]))  # through the cup
+    gaps, above = handler.hand_gaps(task, other), handler.above_ways(task, pose)
+    assert gaps.shape == above.shape == (len(task.ways),) and gaps.min() < 0.0 < gaps.max()
+    goal = handler.goal(task.only(above & (gaps > 0.01)), handler.rest, 0.0)
+    assert handler.above(CUP, "right", handler.wrist(goal.posture, "right"), pose)
+    body = body_of(handler.stander.applied(goal.posture[None]))
+    hand = body.segments[0, capsule_body(handler.clip.skeleton).names.index("right_hand")]
+    along = np.linspace(0.0, 1.0, 50)[:, None]
+    mine, theirs = (one[0] + along * (one[1] - one[0]) for one in (hand, other.segments[0, 0]))
+    assert np.linalg.norm(mine[:, None] - theirs[None], axis=-1).min() > 0.01 + 0.03 + 0.03
 
 
 def test_feet_stay():

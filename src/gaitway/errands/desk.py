@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from gaitway.handling.motion import (
     LIFT,
     HandMotion,
     body_of,
+    hand_middle,
     hand_motion,
     leg_seconds,
     overlap,
@@ -174,30 +174,32 @@ class HandlingDesk(Belongings):
             clip = still(one, home, (len(motion.clip) - 1) / FPS)
             self._got(getter, thing, hand, met, motion, two, task, time, errand)
             return self._done(giver, one, None, time, clip), self._done(getter, two, motion, time)
-        met, giving, taking = meeting(one, two, home, mine, thing, state, hand)
+        meets = meeting(one, two, home, mine, thing, state, hand)
+        giving, taking = meets.giving, meets.taking
         first = max(leg_seconds(one, giving, home, one.goal(giving, home, 0.0).posture),
                     leg_seconds(two, taking, mine, two.goal(taking, mine, 0.0).posture))  # fmt: skip
         empty, load = self._without(one, home, state.part), thing_carried(thing, state.pose)
-        give = partial(hand_motion, one, giving, home, empty, before=load, first=first, seed=seed)
+        give = partial(hand_motion, one, giving, home, empty, before=load, first=first, beside=meets.beside, seed=seed)
         before = give(others=(body_of(self._stood(two, mine)),))
         at = before.wrist.carried(state.pose)
-        taking = two.grasping(thing, hand, at, nearest_grasp(thing, at, other))
-        shown = body_of(before.clip)
+        taking = replace(taking, target=taking.target + at.at - meets.met.at)  # where the thing is in the motion
+        shown, beside = body_of(before.clip), hand_middle(before.clip, state.part, before.reach)
         there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
-        among = self.handler(getter, other, time, {errand.thing}, others=(there,))
-        bare = _body_without(before.clip, f"{state.part}_hand")
+        among, bare = two.among((there,)), _body_without(before.clip, f"{state.part}_hand")
         tried: list[tuple[float, int, HandMotion, HandMotion]] = []
         told: LimbError | None = None
-        for number, (stays, task) in enumerate(product(_STAYS, (taking, two.from_above(thing, taking, at)))):
+        for number, stays in enumerate(_STAYS):
+            take = partial(self._grasped, task=taking, thing=thing, hand=hand, at=at, home=mine, seed=seed, first=first,
+                           stays=stays, beside=beside)  # fmt: skip
             try:
                 try:  # clear of the hand that gives, if that is possible
-                    motion = self._grasped(among, task, thing, hand, at, mine, (shown,), seed, first, stays=stays)
+                    motion = take(among, others=(shown,))
                 except LimbError:
-                    motion = self._grasped(two, task, thing, hand, at, mine, (bare,), seed, first, stays=stays)
+                    motion = take(two, others=(bare,))
             except LimbError as problem:
                 told = told or problem
                 continue
-            pairs, uneasy = [(before, motion)], 0.0 if two.above(thing, hand, motion.wrist, at) else 1.0
+            pairs = [(before, motion)]
             if overlap(before.clip, motion.clip) > _TOUCHING:
                 with suppress(LimbError):  # who gives withdraws around the hand that takes
                     pairs.append((give(others=(body_of(motion.clip),)), motion))
@@ -205,7 +207,7 @@ class HandlingDesk(Belongings):
                 same = float(np.linalg.norm(pair[0].wrist.at - before.wrist.at)) < 1e-6
                 if same and pair[0].reach == pair[1].reach:
                     deep = max(overlap(pair[0].clip, pair[1].clip) - _TOUCHING, 0.0)
-                    tried.append((round(uneasy + deep, 6), number, *pair))
+                    tried.append((round(deep, 6), number, *pair))
             if any(row[0] == 0.0 for row in tried):
                 break
         if not tried:
@@ -297,6 +299,7 @@ class HandlingDesk(Belongings):
     def _grasped(
         self, handler: Handler, task: HandTask, thing: Thing, hand: str, at: ThingPose, home: FloatArray,
         others: Sequence[OtherBody], seed: int, first: float | None = None, lift: float = LIFT, stays: float = 0.0,
+        beside: FloatArray | None = None,
     ) -> HandMotion:  # fmt: skip
         """Return the motion that grasps a thing at a pose and brings it to where it is carried."""
 
@@ -315,6 +318,7 @@ class HandlingDesk(Belongings):
             others=others,
             look=look,
             lift=lift,
+            beside=beside,
             seed=seed,
         )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,10 @@ from gaitway.errands.belongings import Belongings, ThingState
 from gaitway.errands.orders import Pose
 from gaitway.handling.grips import ThingPose, grasp_place, nearest_grasp, touch_place
 from gaitway.handling.handler import Handler, HandTask, UnreachedError
+from gaitway.handling.motion import body_of, hand_middle
 from gaitway.handling.stepping import steps_clear
 from gaitway.limbs.stance import HANDS
-from gaitway.limbs.surroundings import inside
+from gaitway.limbs.surroundings import OtherBody, inside
 from gaitway.scene.errands import Handle
 from gaitway.scene.things import ANY, HEAD, Thing
 from gaitway.sitting.stepping import FARTHEST, step_aside
@@ -57,10 +60,28 @@ _ALL_AROUND = (*_BESIDE, 0.9, -0.9, 1.4, -1.4, 2.0, -2.0, 2.6, -2.6, math.pi)
 """Directions in which somebody stands who takes a thing from a head."""
 _MET = 1.08
 """Height at which hands meet, for a body of usual size [m]."""
+_ROOM = ((0.01, 0.0), (0.003, 0.25))
+"""Gaps between two people whose hands meet [m], one after another, and how much more uneasy that is."""
+_UNDER, _TOUCHING = 1.0, 6.0
+"""How much more uneasy it is to grasp a thing so that it cannot be put down again, and where two hands touch."""
+_EASY = 0.75
+"""How uneasy it may be for two people to let their hands meet somewhere, if no other place is to be looked at."""
 _TALL, _BESIDE_MOVERS = 1.9, 0.42
 """Height up to which movers are in the way of who stands, and how far people stand from these to reach [m]."""
 _GRID, _SPOTS = 0.1, 10
 """Distance between places on a thing where something is put [m], and how many of them are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """How two hands meet at a thing."""
+
+    met: ThingPose
+    """Where the thing is."""
+    giving: HandTask
+    taking: HandTask
+    beside: FloatArray
+    """Middle of the hand that gets it [m]; (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,25 +416,62 @@ def _try_exchange(owned: Belongings, who: str, stop: Pose, other: str, pose: Pos
 
 def meeting(
     one: Handler, two: Handler, home: FloatArray, mine: FloatArray, thing: Thing, state: ThingState, hand: str
-) -> tuple[ThingPose, HandTask, HandTask]:
-    """Return where two hands meet, and the tasks of who gives and who gets."""
+) -> Meeting:
+    """Return how the hands of who gives a thing and of who gets it meet.
+
+    Of all ways to hold it out and to grasp it there, the easiest for both is taken. Both hands should have room, and
+    who gets the thing should be able to put it down again.
+    """
     a, b = one.clip.root_positions[0], two.clip.root_positions[0]
     size = 0.5 * (float(one.stander.table.size) + float(two.stander.table.size))
     floor = float(one.stander.table.ankles[:, 2].min()) - 0.08 * size
     told: LimbError | None = None
-    for share in (0.5, 0.45, 0.55):
-        for high in (_MET, _MET - 0.08, _MET + 0.1):
-            spot = np.array([*(a + share * (b - a))[:2], floor + size * high]) - np.array(thing.middle)
+    best, chosen = math.inf, None
+    for share, high in product((0.5, 0.45, 0.55), (_MET, _MET - 0.08, _MET + 0.1)):
+        spot = np.array([*(a + share * (b - a))[:2], floor + size * high]) - np.array(thing.middle)
+        held_out = one.placing(thing, state.part, state.pose, spot, None)
+        for way in held_out.ways:
+            giving = replace(held_out, ways=(way,))
             try:
-                giving = one.placing(thing, state.part, state.pose, spot, None)
                 goal = one.goal(giving, home, 0.0).posture
-                met = one.wrist(goal, state.part).carried(state.pose)
-                taking = two.grasping(thing, hand, met, nearest_grasp(thing, met, b))
-                two.goal(taking, mine, 0.0)
-                return met, giving, taking
+                met, strain = one.wrist(goal, state.part).carried(state.pose), one.uneasiness(goal, home, state.part)
+                shown = body_of(one.stander.applied(goal[None]))
+                cost, posture, taking = _passed(two, thing, hand, met, mine, shown, best - strain)
             except LimbError as problem:
                 told = told or problem
-    raise told or LimbError("the two hands meet nowhere")
+                continue
+            if strain + cost < best - 1e-6:
+                middle = hand_middle(two.stander.applied(posture[None]), hand)
+                best, chosen = strain + cost, Meeting(met, giving, taking, middle)
+        if best < _EASY:
+            break
+    if chosen is None:
+        raise told or LimbError("the two hands meet nowhere")
+    return chosen
+
+
+def _passed(
+    two: Handler, thing: Thing, hand: str, met: ThingPose, mine: FloatArray, other: OtherBody, most: float
+) -> tuple[float, FloatArray, HandTask]:
+    """Return how uneasy the best grasp of a thing is that somebody else holds out, its posture (22,), and its task.
+
+    Raises:
+        LimbError: if it cannot be reached, or is more uneasy than `most` for sure.
+    """
+    number = nearest_grasp(thing, met, two.clip.root_positions[0])
+    task, among = two.passed(thing, hand, met, number), two.among((other,))
+    gaps, above = two.hand_gaps(task, other), two.above_ways(task, met)
+    for (fine, under), (room, tight) in product(((above, 0.0), (~above, _UNDER)), _ROOM):
+        if under + tight < most:
+            kept = task.only(fine & (gaps >= room))
+            with suppress(LimbError):
+                posture = among.goal(kept, mine, room, bends=False).posture
+                return under + tight + two.uneasiness(posture, mine, hand), posture, kept
+    if most < _TOUCHING:
+        raise LimbError(f"the {hand} hand finds no grasp that is as easy as another one")
+    usual = two.grasping(thing, hand, met, number)
+    posture = two.goal(usual, mine, 0.0).posture
+    return _TOUCHING + two.uneasiness(posture, mine, hand), posture, usual
 
 
 def _ring(at: FloatArray, size: float) -> Iterator[tuple[FloatArray, float]]:

@@ -6,16 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.core.errors import LimbError, SkeletonError
 from gaitway.handling.grips import ThingPose, grasp_place, grip_point, palm
 from gaitway.library.behavior import Library
 from gaitway.limbs import _goal_kernels
+from gaitway.limbs._collision_kernels import frame_gaps
 from gaitway.limbs._goal_kernels import WAY_FRAME, WAY_MARK, WAY_TURNED
 from gaitway.limbs._stance_kernels import ANGLE, ARM, DROP, FLEXION, LEAN, NUMBERS, TURN
 from gaitway.limbs.linkage import Limb
@@ -54,6 +56,14 @@ _DOWNS = (math.radians(12.0), math.radians(35.0))
 """Ways in which a hand grasps: how far its palm is turned down, how far it points inward, and down [rad]."""
 _LOW = 0.12
 """Greatest height of a thing that is grasped from above [m]."""
+_PASSED_ROLLS = (0.0, math.radians(30.0), math.radians(60.0), math.radians(85.0))
+_PASSED_ASIDES = (*_ASIDES, math.radians(60.0))
+_PASSED_DOWNS = (0.0, *_DOWNS)
+"""The same for who grasps a thing that another hand still has."""
+_HIGHER = (0.0, 0.25, -0.25)
+"""How far over the middle of such a thing its side is grasped, as a share of its height."""
+_LOOSE = (0.0, 0.02)
+"""How far the palm is off such a thing that is between the fingers [m]."""
 _STEEP, _CLEAR = math.radians(25.0), 0.006
 """How far up a hand may point [rad], and how far above the underside of a thing it must be [m], to put it down."""
 _TURNS = 16
@@ -79,6 +89,10 @@ class HandTask:
     """Where a point of it goes [m]; (3,)."""
     ways: tuple[HandWay, ...]
     """Ways, any of which will do."""
+
+    def only(self, kept: BoolArray) -> HandTask:
+        """Return the same with some of the ways alone; `kept` is (W,)."""
+        return replace(self, ways=tuple(way for way, fine in zip(self.ways, kept.tolist(), strict=True) if fine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +150,10 @@ class Handler:
             return Handler(stander, world, time, height)
         except SkeletonError:
             raise LimbError(f"skeleton '{clip.skeleton.name}' has no arms of a person to handle things with") from None
+
+    def among(self, others: Sequence[OtherBody]) -> Handler:
+        """Return the same somebody among other bodies, with one frame each."""
+        return replace(self, stander=self.stander.among(self.world, self.time, others))
 
     @property
     def rest(self) -> FloatArray:
@@ -278,21 +296,54 @@ class Handler:
 
     def grasping(self, thing: Thing, hand: str, pose: ThingPose, number: int = 0) -> HandTask:
         """Return the task of grasping a thing where it is: as the arm comes, from the side, or from above."""
-        limb, target = self.limb(hand), pose.point(grasp_place(thing, number))
-        ways = [HandWay(grip_point(limb, thing))]
-        root = self.clip.root_positions[0]
+        way = HandWay(grip_point(self.limb(hand), thing))
+        ways = self._ways(thing, hand, pose, number, (_ROLLS, _ASIDES, _DOWNS))
+        return HandTask(hand, pose.point(grasp_place(thing, number)), (way, *ways))
+
+    def passed(self, thing: Thing, hand: str, pose: ThingPose, number: int = 0) -> HandTask:
+        """Return the task of grasping a thing that another hand still has: also off its middle, and with fingers only.
+
+        Args:
+            thing: the thing.
+            hand: the hand that gets it.
+            pose: where the thing is.
+            number: which of its grasps.
+        """
+        spots = ((0.0, 0.0),) if thing.grasps else tuple(product((k * thing.size[2] for k in _HIGHER), _LOOSE))
+        ways = self._ways(thing, hand, pose, number, (_PASSED_ROLLS, _PASSED_ASIDES, _PASSED_DOWNS), spots)
+        return HandTask(hand, pose.point(grasp_place(thing, number)), ways)
+
+    def _ways(
+        self, thing: Thing, hand: str, pose: ThingPose, number: int, angles: tuple[Sequence[float], ...],
+        spots: Sequence[tuple[float, float]] = ((0.0, 0.0),),
+    ) -> tuple[HandWay, ...]:  # fmt: skip
+        """Return ways to grasp a thing.
+
+        Args:
+            thing: the thing.
+            hand: the hand.
+            pose: where the thing is.
+            number: which of its grasps.
+            angles: how far the palm is turned down, the hand points inward, and down [rad].
+            spots: how far the hand is higher than where the thing is grasped, and off the thing [m]. A hand from above
+                is not higher or lower.
+        """
+        limb, target, root = self.limb(hand), pose.point(grasp_place(thing, number)), self.clip.root_positions[0]
         bearing = math.atan2(target[1] - root[1], target[0] - root[0])
         inward = 1.0 if hand == "right" else -1.0
-        for roll in _ROLLS:  # 0: the palm faces inward, a quarter turn: down
-            if roll > 0.25 * math.pi and thing.size[2] > _LOW and not thing.grasps:
+        marks, frames = [], []
+        for roll, aside, down in product(*angles):
+            over = roll > 0.25 * math.pi  # 0: the palm faces inward, a quarter turn: down
+            if over and thing.size[2] > _LOW and not thing.grasps:
                 continue
-            mark = grip_point(limb, thing, from_above=roll > 0.25 * math.pi, number=number)
-            frames = [
-                _hand_frame(limb, bearing + inward * aside, down, inward, roll) for aside in _ASIDES for down in _DOWNS
-            ]
-            turns = rotations.multiply(rotations.from_matrix(np.array(frames)), rotations.conjugate(limb.turns[3]))
-            ways += [HandWay(mark, turn) for turn in turns]
-        return HandTask(hand, target, tuple(ways))
+            mark = grip_point(limb, thing, from_above=over, number=number)
+            frame = _hand_frame(limb, bearing + inward * aside, down, inward, roll)
+            for higher, loose in spots:
+                if higher == 0.0 or not over:
+                    marks.append(mark + loose * palm(limb) - higher * frame[2])
+                    frames.append(frame)
+        turns = rotations.multiply(rotations.from_matrix(np.array(frames)), rotations.conjugate(limb.turns[3]))
+        return tuple(HandWay(mark, turn) for mark, turn in zip(marks, turns, strict=True))
 
     def above(self, thing: Thing, hand: str, wrist: ThingPose, pose: ThingPose) -> bool:
         """Return whether a hand that has a thing is above its underside, and does not come from below.
@@ -305,22 +356,50 @@ class Handler:
             wrist: the wrist joint.
             pose: where the thing is, upright.
         """
-        body = capsule_body(self.clip.skeleton)
-        row = body.names.index(f"{hand}_hand")
-        low = min(float(wrist.point(end[row])[2]) for end in (body.starts, body.ends)) - float(body.radii[row])
-        ahead = rotations.rotate(rotations.multiply(wrist.turn, self.limb(hand).turns[3]), np.array([0.0, 0.0, 1.0]))
-        return low > pose.at[2] + _CLEAR and float(ahead[2]) < math.sin(_STEEP)
+        return bool(self._above(hand, wrist.at[None], wrist.turn[None], pose)[0])
 
     def from_above(self, thing: Thing, task: HandTask, pose: ThingPose) -> HandTask:
         """Return a task of grasping a thing with those ways alone after which it can be put down; see `above`."""
-        turned = [way for way in task.ways if way.turn is not None]
-        limb, kept = self.limb(task.hand), []
-        for way in turned:
-            turn = np.asarray(way.turn)
-            away = rotations.rotate(rotations.multiply(turn, limb.turns[3]), way.mark)
-            if self.above(thing, task.hand, ThingPose(task.target - away, turn), pose):
-                kept.append(way)
-        return replace(task, ways=tuple(kept or turned or task.ways))
+        turned = replace(task, ways=tuple(way for way in task.ways if way.turn is not None))
+        kept = turned.only(self.above_ways(turned, pose))
+        return next((one for one in (kept, turned) if one.ways), task)
+
+    def above_ways(self, task: HandTask, pose: ThingPose) -> BoolArray:
+        """Return for each way of a task of grasping a thing whether it can be put down then; (W,); see `above`.
+
+        All ways say how the hand is turned.
+        """
+        return self._above(task.hand, *self._wrists(task), pose)
+
+    def hand_gaps(self, task: HandTask, other: OtherBody) -> FloatArray:
+        """Return the gap between the hand and another body of one frame in each way of a task [m]; (W,).
+
+        All ways say how the hand is turned.
+        """
+        axes, radius = self._hands(task.hand, *self._wrists(task))
+        around, out = np.repeat(other.segments, len(axes), axis=0), np.empty(len(axes))
+        frame_gaps(axes[:, None], np.array([radius]), around, read_only(np.array(other.radii)), out)
+        return out
+
+    def _wrists(self, task: HandTask) -> tuple[FloatArray, FloatArray]:
+        """Return where the wrist joint is in each way of a task (W, 3) [m], and how it is turned (W, 4)."""
+        turns = np.array([way.turn for way in task.ways]).reshape(-1, 4)
+        marks = np.array([way.mark for way in task.ways]).reshape(-1, 3)
+        back = rotations.multiply(turns, self.limb(task.hand).turns[3])
+        return np.asarray(task.target - rotations.rotate(back, marks)), turns
+
+    def _hands(self, hand: str, at: FloatArray, turns: FloatArray) -> tuple[FloatArray, float]:
+        """Return axes of a hand (N, 2, 3) and its radius [m], for places (N, 3) and turns (N, 4) of the wrist joint."""
+        body = capsule_body(self.clip.skeleton)
+        row = body.names.index(f"{hand}_hand")
+        ends = [at + rotations.rotate(turns, end[row]) for end in (body.starts, body.ends)]
+        return np.ascontiguousarray(np.stack(ends, axis=1)), float(body.radii[row])
+
+    def _above(self, hand: str, at: FloatArray, turns: FloatArray, pose: ThingPose) -> BoolArray:
+        axes, radius = self._hands(hand, at, turns)
+        ahead = rotations.rotate(rotations.multiply(turns, self.limb(hand).turns[3]), np.array([0.0, 0.0, 1.0]))
+        low = axes[..., 2].min(axis=1) - radius
+        return np.asarray((low > pose.at[2] + _CLEAR) & (ahead[:, 2] < math.sin(_STEEP)))
 
     def touching(self, hand: str, target: FloatArray) -> HandTask:
         """Return the task of touching a point [m] with the fingertips."""

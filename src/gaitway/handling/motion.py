@@ -111,6 +111,7 @@ def hand_motion(
     others: Sequence[OtherBody] = (),
     look: FloatArray | None = None,
     lift: float = LIFT,
+    beside: FloatArray | None = None,
     seed: int = 0,
 ) -> HandMotion:
     """Return the motion of a hand to a target and back, with a look at it before.
@@ -128,6 +129,8 @@ def hand_motion(
         others: other bodies, from the time of the handler on, with as many frames as there are or with one.
         look: what is looked at [m]; (3,). None: the target.
         lift: how far a thing is lifted straight up before it goes elsewhere [m].
+        beside: the middle of somebody else's hand at the target [m]; (3,). The hand then comes straight towards that
+            one and leaves straight away from it, as far as a thing is lifted. None: nobody else's is there.
         seed: of all random choices.
 
     Raises:
@@ -146,7 +149,7 @@ def hand_motion(
             try:
                 return _moved(handler, task, (home, goal.posture, later), goal.mark, (before, load), hold, first,
                               others, task.target if look is None else look, margin, exact, seed, lift,
-                              pace)  # fmt: skip
+                              beside, pace)  # fmt: skip
             except LimbError as problem:
                 told = told or problem
             left = replace(left, ways=tuple(way for k, way in enumerate(left.ways) if k != goal.way))
@@ -179,7 +182,8 @@ def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray |
 def _moved(
     handler: Handler, task: HandTask, postures: tuple[FloatArray, FloatArray, FloatArray], mark: FloatArray,
     holds: tuple[Carried | None, Carried | None], hold: float, first: float | None, others: Sequence[OtherBody],
-    look: FloatArray, margin: float, exact: bool, seed: int, high: float, pace: float,
+    look: FloatArray, margin: float, exact: bool, seed: int, high: float,
+    beside: FloatArray | None, pace: float,
 ) -> HandMotion:  # fmt: skip
     home, goal, after = postures
     one = pace * leg_seconds(handler, task, home, goal) if first is None else first
@@ -189,18 +193,21 @@ def _moved(
     last = leave + round(two * FPS)
     frames = np.arange(last + 1, dtype=np.float64)
     lift = round(_LIFT_S * FPS)
-    # what stands on something is set down and lifted straight: hands with a thing come from above, and leave upward
-    above = [goal if load is None else _lifted(handler, goal, task.hand, high) for load in holds]
-    there, down = _eased((frames - lead) / (reach - lead)), _eased((frames - reach + lift) / lift)
-    up, back = _eased((frames - leave) / lift), _eased((frames - leave) / (last - leave))
-    if holds[0] is not None:
+    if beside is None:  # what stands on something is set down and lifted straight
+        steps = [None if load is None else np.array([0.0, 0.0, high]) for load in holds]
+    else:
+        steps = [_away(handler, goal, task.hand, beside, high)] * 2
+    off = [goal if step is None else _shifted(handler, goal, task.hand, step) for step in steps]
+    there, near = _eased((frames - lead) / (reach - lead)), _eased((frames - reach + lift) / lift)
+    far, back = _eased((frames - leave) / lift), _eased((frames - leave) / (last - leave))
+    if steps[0] is not None:
         there = _eased((frames - lead) / (reach - lead - 0.4 * lift))
-    if holds[1] is not None:
+    if steps[1] is not None:
         back = _eased((frames - leave - 0.4 * lift) / (last - leave - 0.4 * lift))
-    rows = home + there[:, None] * (above[0] - home) + down[:, None] * (goal - above[0])
-    rows += up[:, None] * (above[1] - goal) + back[:, None] * (after - above[1])
+    rows = home + there[:, None] * (off[0] - home) + near[:, None] * (goal - off[0])
+    rows += far[:, None] * (off[1] - goal) + back[:, None] * (after - off[1])
     clip, limb = handler.stander.applied(rows, FPS, "handle"), handler.limb(task.hand)
-    edge = round(_BACK * FPS)
+    edge = round(_BACK * FPS) if beside is None else lift // 2
     early, late = (edge if load is None else lift for load in holds)
     planned, gaps = [], []
     for span, free, load in (
@@ -221,8 +228,17 @@ def _moved(
     return HandMotion(clip, task.hand, reach, leave, miss, min(gaps), (planned[0], planned[1]), wrist, after, mark)
 
 
-def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> FloatArray:
-    """Return a posture (22,) with one hand higher and turned as it is; all else stays. As high as the arm reaches."""
+def _away(handler: Handler, goal: FloatArray, hand: str, beside: FloatArray, far: float) -> FloatArray:
+    """Return a step (3,) [m] of a hand in a posture (22,) straight away from the middle of another one, so far [m]."""
+    way = hand_middle(handler.stander.applied(goal[None]), hand) - beside
+    return np.asarray(far * way / max(float(np.linalg.norm(way)), 1e-9))
+
+
+def _shifted(handler: Handler, goal: FloatArray, hand: str, step: FloatArray) -> FloatArray:
+    """Return a posture (22,) with one hand elsewhere, by a step (3,) [m], and turned as it is; all else stays.
+
+    As far as the arm reaches.
+    """
     limb, begin = handler.limb(hand), ARM * HANDS.index(hand) + ANGLE
     clip = handler.stander.applied(goal[None])
     positions, world = clip.joint_transforms()
@@ -230,7 +246,7 @@ def _lifted(handler: Handler, goal: FloatArray, hand: str, high: float) -> Float
     shoulder, elbow, wrist = positions[0, limb.joints]
     swivel, own = swivel_of(shoulder, elbow, wrist), limb.postures(clip)
     for share in (1.0, 0.7, 0.4):
-        target = wrist + np.array([0.0, 0.0, share * high])
+        target = wrist + share * step
         found, reached = solve_limb(limb, starts, bases, target[None], world[:, limb.joints[2]], swivel, own)
         if reached[0] and limb.limits.hold(found)[0]:
             out = np.array(goal)
@@ -315,6 +331,12 @@ def _looking(clip: Clip, target: FloatArray, weights: FloatArray) -> Clip:
             at = int(body.joints[row])
             local[:, at] = rotations.multiply(local[:, at], body.turned(row, share * yaw, share * pitch))
     return replace(clip, rotations=rotations.continuous(rotations.normalize(local)))
+
+
+def hand_middle(clip: Clip, hand: str, frame: int = 0) -> FloatArray:
+    """Return the middle of a hand in a frame [m]; (3,)."""
+    row = capsule_body(clip.skeleton).names.index(f"{hand}_hand")
+    return np.asarray(body_of(clip).segments[frame, row].mean(axis=0))
 
 
 def body_of(clip: Clip) -> OtherBody:
