@@ -80,23 +80,29 @@ def looked(body: BodyArrays, crowd: CrowdArrays, gaze: GazeArrays, now: float, d
     turns, shown = np.zeros((count, g.PARTS, 4)), np.zeros((count, g.PARTS), dtype=bool)
     turns[..., 0] = 1.0
     for me in range(count):
+        _draw_way(body, crowd, gaze, state, me, now)
+    for me in range(count):
         library = int(body.libraries[crowd.actions[me, -1]])
         if crowd.counts[me, STATUS] == EMPTY or gaze.joints[library, g.HEAD] < 0.0:
             continue
-        _step(body, crowd, gaze, state, me, library, now, dt)
+        _step(body, crowd, gaze, state, me, now, dt)
         _turn(gaze, state[me], library, now, turns[me], shown[me])
     return state, turns, shown
 
 
+def _draw_way(body: BodyArrays, crowd: CrowdArrays, gaze: GazeArrays, state: FloatArray, me: int, now: float) -> None:
+    own, life, library = state[me], int(crowd.counts[me, LIFE]), int(body.libraries[crowd.actions[me, -1]])
+    stands = crowd.counts[me, STATUS] != EMPTY and crowd.counts[me, COUNT] == 1
+    if not stands or gaze.joints[library, g.HEAD] < 0.0 or own[g.WEIGHT] > 0.0 or now < own[g.WAY_UNTIL]:
+        return
+    number, place = int(own[g.DRAWN]) + 2, where(body, crowd, me, now)[:2]
+    share, long = (drawn(int(gaze.seed[0]), me, life, number + k) for k in (0, 1))
+    own[g.WAY] = free_way(crowd, state, me, place, int(gaze.ways[library]), share)
+    own[g.WAY_UNTIL], own[g.DRAWN], own[g.WEIGHT] = now + 4.0 + 10.0 * long, number, 1e-9
+
+
 def _step(
-    body: BodyArrays,
-    crowd: CrowdArrays,
-    gaze: GazeArrays,
-    state: FloatArray,
-    me: int,
-    library: int,
-    now: float,
-    dt: float,
+    body: BodyArrays, crowd: CrowdArrays, gaze: GazeArrays, state: FloatArray, me: int, now: float, dt: float
 ) -> None:
     own, life = state[me], int(crowd.counts[me, LIFE])
 
@@ -140,10 +146,6 @@ def _step(
     step = dt / 1.4
     own[g.STILL] = np.clip(own[g.STILL] + (step if stands else -2.0 * step), 0.0, 1.0)
     holds = stands and now < own[g.WAY_UNTIL]
-    if stands and own[g.WEIGHT] == 0.0 and not holds:
-        number += 2
-        own[g.WAY] = free_way(crowd, state, me, pose[:2], int(gaze.ways[library]), draw(number))
-        own[g.WAY_UNTIL], holds = now + 4.0 + 10.0 * draw(number + 1), True
     own[g.WEIGHT] = np.clip(own[g.WEIGHT] + (step if holds else -step), 0.0, 1.0)
     own[g.DRAWN] = number
 

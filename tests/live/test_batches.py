@@ -11,6 +11,7 @@ from gaitway.core.errors import TreeError
 from gaitway.live.engine import LiveEngine
 from gaitway.live.options import LiveOptions
 from gaitway.live.planning import _draft_kernels as drafts
+from gaitway.live.planning import batches
 from gaitway.live.planning.batches import MOST_THREADS, PlanningThreads, threads_for
 from gaitway.live.playing._crowd_kernels import move_hit, rest_hit
 from gaitway.live.playing.check import overlaps
@@ -40,6 +41,39 @@ def test_any_number_of_threads_gives_the_same_bytes() -> None:
     assert seen[0][2][0] > 30  # plans
     assert seen[1] == seen[0]
     assert seen[2] == seen[0]
+
+
+def test_poses_and_looks_in_parts_are_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for rows, threads in ((100_000, 1), (7, 2), (7, 4)):
+        monkeypatch.setattr(batches, "_PART", rows)
+        crowd = packed(threads)
+        for _ in range(20):
+            crowd.step(FRAME)
+        joints = crowd.joints()  # beside planning
+        seen.append((joints.positions.tobytes(), joints.rotations.tobytes(), crowd.poses().rotations.tobytes()))
+        crowd.close()
+    assert seen[1] == seen[0]
+    assert seen[2] == seen[0]
+
+
+def test_threads_that_are_busy_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_PART", 10)
+    threads, free, done, begun = PlanningThreads(2), threading.Event(), list[int](), threading.Barrier(3)
+
+    def wait(thread: int, task: int) -> None:
+        begun.wait(60.0)
+        free.wait(60.0)
+
+    held = threading.Thread(target=lambda: threads.share([0, 1], wait))
+    held.start()
+    begun.wait(60.0)  # until both threads are busy
+    threads.in_parts(35, lambda low, high: done.extend(range(low, high)))
+    assert done == list(range(35))
+    assert threads.beside_ms == 0.0
+    free.set()
+    held.join(60.0)
+    threads.close()
 
 
 def hits(crowd: LiveEngine) -> int:

@@ -119,7 +119,10 @@ def test_the_kernel_agrees_with_a_plain_twin() -> None:
         arrays, now = crowd._gaze._arrays, crowd.time + FRAME
         mine = GazeArrays(*(np.array(one) for one in arrays))
         state, turns, shown = looked(crowd._body.value, crowd._crowd, mine, now, FRAME)
-        kernels.look(crowd._body, crowd._crowd_handle, ArrayHandle(mine), now, FRAME)
+        handles = crowd._body, crowd._crowd_handle, ArrayHandle(mine)
+        kernels.draw_ways(*handles, now)
+        for low, high in ((2, len(state)), (0, 2)):  # in any order
+            kernels.look(*handles, now, FRAME, low, high)
         np.testing.assert_allclose(mine.state, state, atol=1e-9)
         count = len(state)
         assert np.array_equal(mine.channels.reshape(count, 7, 4)[..., 1] > 0.0, shown)

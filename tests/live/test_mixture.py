@@ -25,6 +25,7 @@ from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.limits import joint_limits, violations
+from gaitway.scene import scene_from_dict
 from gaitway.take.model import Take
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -170,6 +171,19 @@ def test_clips_alone_keep_everybody_on_clips() -> None:
         assert crowd.counts.in_throng == 0
     with pytest.raises(TreeError, match="dynamics 'flock' of live characters; write mixed, clips or crowd"):
         LiveOptions(dynamics="flock")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("planner", "dynamics"), [("crowd", "mixed"), ("behavior", "clips")])
+def test_scenes_of_throngs_live_as_throngs_unless_told_otherwise(planner: str, dynamics: str) -> None:
+    people = {"count": 2, "start_area": [1, 1, 3, 5], "goal_area": [7, 1, 9, 5]}
+    scene = scene_from_dict(
+        {"gaitway": 1, "bounds": [0, 0, 10, 6], "plan": {"planner": planner}, "characters": [people]}
+    )
+    with gaitway.live(scene) as crowd:
+        assert crowd.options.dynamics == dynamics
+    with gaitway.live(scene, dynamics="clips") as crowd:
+        assert crowd.options.dynamics == "clips"
 
 
 @pytest.mark.slow

@@ -127,6 +127,7 @@ class LiveEngine:
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._plan_threads = PlanningThreads(threads_for(self.options.threads))
+        self._in_parts = self._plan_threads.in_parts
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)
         self._advancing = 0.0
@@ -370,7 +371,7 @@ class LiveEngine:
             self._play()
             if self.mixture is not None:
                 self.mixture.step(self._mixed_parts(), dt / parts, self._clip_roots, self._clip_poses, self._play)
-            self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts)
+            self._gaze.step(self._body, self._crowd_handle, self.time, dt / parts, self._in_parts)
             self._drain()
             self.motions.step(self.time, self.kept_since, self._clip_poses)
             if self._lookers:
@@ -427,14 +428,14 @@ class LiveEngine:
             characters: numbers of characters that share a skeleton; None for all. Planning may go on meanwhile.
             out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
         """
-        began, processor = clock.perf_counter(), clock.thread_time()
+        begun = self._spent()
         who = self._asked(characters)
         parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._layers()
         first, second = out or (np.empty((len(who), 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
             own = (first, second) if whole else None
-            some = frames.poses(who[rows], self._live.table, self.time, self.world, own, layers)
+            some = frames.poses(who[rows], self._live.table, self.time, self.world, own, layers, self._in_parts)
             if not whole:
                 first[rows], second[rows] = some.root_positions, some.rotations
         if self.mixture is not None:
@@ -443,8 +444,12 @@ class LiveEngine:
         if len(rows := self.motions.rows(who)):
             first[rows], second[rows] = self._moved(who[rows])
         out_ = Poses(self.skeleton_of(who), who, first, second)
-        self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+        self._evaluation = Spent(*np.subtract(self._spent(), begun).tolist())
         return out_
+
+    def _spent(self) -> Spent:
+        """Return the time until now by the clock, and that of the processor for this thread and for its helpers."""
+        return Spent(1e3 * clock.perf_counter(), 1e3 * clock.thread_time() + self._plan_threads.beside_ms)
 
     def _mixed_groups(self, who: IntArray) -> list[tuple[int, tuple[LiveFrames, IntArray]]]:
         """Return the groups of `_groups` of which some may be in the throng, by numbers of their skeletons there."""
@@ -513,14 +518,14 @@ class LiveEngine:
         self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None
     ) -> Joints:
         """Return world positions (N, J, 3) and rotations (N, J, 4) of all joints now; see `poses`."""
-        began, processor = clock.perf_counter(), clock.thread_time()
+        begun = self._spent()
         who = self._asked(characters)
         parts, joints, layers = self._groups(who), len(self.skeleton_of(who)), self._layers()
         first, second = out or (np.empty((len(who), joints, 3)), np.empty((len(who), joints, 4)))
         for frames, rows in parts:
             whole = len(rows) == len(who)
             own = (first, second) if whole else None
-            some = frames.joints(who[rows], self._live.table, self.time, self.world, own, layers)
+            some = frames.joints(who[rows], self._live.table, self.time, self.world, own, layers, self._in_parts)
             if not whole:
                 first[rows], second[rows] = some.positions, some.rotations
         if self.mixture is not None:
@@ -531,7 +536,7 @@ class LiveEngine:
         if len(rows := self.motions.rows(who)):
             first[rows], second[rows] = forward_kinematics(self.skeleton_of(who), *self._moved(who[rows]))
         out_ = Joints(self.skeleton_of(who), who, first, second)
-        self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+        self._evaluation = Spent(*np.subtract(self._spent(), begun).tolist())
         return out_
 
     def plan(self, character: int) -> Plan:

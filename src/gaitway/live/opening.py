@@ -38,7 +38,8 @@ def live(
         seed: seed of all that is drawn; None takes the scene's, or 0.
         dynamics: how people get past one another. "mixed": by plans of clips where it is open, by local dynamics where
             it is dense; "clips": by plans alone, which keep whole plans apart and jam in two-way throngs; "crowd": by
-            local dynamics wherever there is a way on the floor. None takes that of the options, which is "clips".
+            local dynamics wherever there is a way on the floor. None takes that of the options; without options it is
+            "mixed" for a scene that is planned by `planner: crowd`, and "clips" for all others.
         options: options of the characters' planning.
         record_minutes: length of the record for `LiveCrowd.take` [min]; 0 for none. A minute of 1,000 characters takes
             about 5 MB.
@@ -59,7 +60,9 @@ def live(
     if loaded.busy:
         raise LiveError("people of this scene do errands; write LiveErrands(scene) of gaitway.live.errands")
     upstairs = next((c for c in loaded.characters if {c.start_floor, c.goal_floor} - {None, GROUND}), None)
-    known = options or LiveOptions()
+    # who is to be planned as a throng also lives as one, where there is one floor
+    throng = loaded.plan.planner == "crowd" and upstairs is None
+    known = options or LiveOptions(dynamics="mixed" if throng else "clips")
     if upstairs is not None and known.dynamics != "clips":
         raise LiveError(
             f"'{upstairs.name}' starts or ends on a floor above the ground; dynamics '{known.dynamics}' knows one "
@@ -69,7 +72,7 @@ def live(
         loaded.world,
         plan=loaded.plan,
         seed=loaded.seed if seed is None else seed,
-        options=options,
+        options=known,
         record_minutes=record_minutes,
     )
     groups: dict[LibraryRef, list[Character]] = {}

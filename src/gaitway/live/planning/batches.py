@@ -21,6 +21,8 @@ BATCH = 1024
 BLOCK = 8
 """Number of drafts that a thread makes in one go."""
 MOST_THREADS = 64
+_PART = 1024
+"""Number of rows that a thread works on in one go."""
 
 Task = TypeVar("Task")
 
@@ -48,15 +50,20 @@ def drafts_for(count: int) -> ArrayHandle[PlanDrafts]:
 
 
 class PlanningThreads:
-    """Threads that share work whose result does not depend on who does it. This class is **mutable**."""
+    """Threads that share work whose result does not depend on who does it. This class is **mutable**.
+
+    Attributes:
+        count: number of threads, of which the caller is one.
+        beside_ms: time of the processor that the others took for work in parts until now [ms].
+    """
 
     def __init__(self, count: int) -> None:
         """Prepare a number of threads, of which the caller of `share` is one."""
-        self.count = count
+        self.count, self.beside_ms = count, 0.0
         self._pool = ThreadPoolExecutor(count - 1, "gaitway-plan") if count > 1 else None
 
     def share(self, tasks: Sequence[Task], do: Callable[[int, Task], object]) -> float:
-        """Do tasks, each by the thread that is free first.
+        """Do tasks, each by the thread that is free first; threads that are busy with other tasks are not waited for.
 
         Args:
             tasks: the tasks.
@@ -84,8 +91,16 @@ class PlanningThreads:
         try:
             work(0)
         finally:
-            spent = [some.result() for some in pending]
+            spent = [some.result() for some in pending if not some.cancel()]
         return sum(spent)
+
+    def in_parts(self, count: int, work: Callable[[int, int], object]) -> None:
+        """Do the work of so many rows: `work(low, high)` for parts of them, by all threads that are free."""
+        if count < 2 * _PART:
+            work(0, count)
+            return
+        lows = range(0, count, _PART)
+        self.beside_ms += self.share(lows, lambda _, low: work(low, min(low + _PART, count)))
 
     def close(self) -> None:
         """End the threads."""

@@ -42,6 +42,8 @@ _BEFORE = 1.8
 """Time before a special move in which what it passes is looked at [s]."""
 _RAMP = 1.4
 """Time in which arms come to their places [s]."""
+_BEGUN = 1e-9
+"""How far a way to stand is taken that was drawn just now."""
 _MODULUS = 2_147_483_647
 
 
@@ -192,19 +194,49 @@ def _write_arm(gaze: GazeArrays, row: int, library: int, way: int, part: int, we
 
 
 @kernel(borrows=True)
+def draw_ways(
+    body_handle: ArrayHandle[BodyArrays],
+    crowd_handle: ArrayHandle[CrowdArrays],
+    gaze_handle: ArrayHandle[GazeArrays],
+    now: float,
+) -> None:
+    """Let those who stand and hold no way to stand draw one that nobody beside them has, one after another."""
+    body, crowd, gaze = body_handle.value, crowd_handle.value, gaze_handle.value
+    state, counts, end, seed = gaze.state, crowd.counts, crowd.steps.shape[1] - 1, int(gaze.seed[0])
+    for me in range(len(state)):
+        stands = counts[me, STATUS] != EMPTY and counts[me, COUNT] == 1
+        if not stands or state[me, WEIGHT] != 0.0 or now < state[me, WAY_UNTIL]:
+            continue
+        library = body.libraries[crowd.actions[me, end]]
+        if gaze.joints[library, HEAD] < 0.0:
+            continue
+        life, drawn = counts[me, LIFE], int(state[me, DRAWN]) + 2
+        x, y, _ = _place(body, crowd, me, now)
+        share, long = unit(seed, me, life, drawn), unit(seed, me, life, drawn + 1)
+        state[me, WAY] = _free_way(crowd, state, me, x, y, gaze.ways[library], share)
+        state[me, WAY_UNTIL], state[me, DRAWN] = now + 4.0 + 10.0 * long, drawn
+        state[me, WEIGHT] = _BEGUN  # taken from now on, as those beside see
+
+
+@kernel(borrows=True)
 def look(
     body_handle: ArrayHandle[BodyArrays],
     crowd_handle: ArrayHandle[CrowdArrays],
     gaze_handle: ArrayHandle[GazeArrays],
     now: float,
     dt: float,
+    low: int,
+    high: int,
 ) -> None:
-    """Let all characters look and stand on by a time that ends now [s], and write the turns of their joints."""
+    """Let the characters from `low` to `high` look and stand on by a time that ends now [s], and write their turns.
+
+    Each looks at where the others are and go, and at nothing that this changes: several threads may share them.
+    """
     body, crowd, gaze = body_handle.value, crowd_handle.value, gaze_handle.value
     state, channels, samples, counts = gaze.state, gaze.channels, gaze.samples, crowd.counts
     steps, end, seed = crowd.steps, crowd.steps.shape[1] - 1, int(gaze.seed[0])
     head_fall, trunk_fall, step = math.exp(-_HEAD_SPRING * dt), math.exp(-_TRUNK_SPRING * dt), dt / _RAMP
-    for me in range(len(state)):
+    for me in range(low, high):
         row = PARTS * me
         for k in range(PARTS):
             channels[row + k, 0], channels[row + k, 1] = now, 0.0
@@ -256,12 +288,6 @@ def look(
         _spring(state, me, TRUNK, 0.0 if passes else _FOLLOWS * state[me, YAW], _TRUNK_SPRING, dt, trunk_fall)
         state[me, STILL] = min(state[me, STILL] + step, 1.0) if stands else max(state[me, STILL] - 2.0 * step, 0.0)
         holds = stands and now < state[me, WAY_UNTIL]
-        if stands and state[me, WEIGHT] == 0.0 and not holds:
-            drawn += 2
-            a, b = unit(seed, me, life, drawn), unit(seed, me, life, drawn + 1)
-            state[me, WAY] = _free_way(crowd, state, me, x, y, gaze.ways[library], a)
-            state[me, WAY_UNTIL] = now + 4.0 + 10.0 * b
-            holds = True
         state[me, WEIGHT] = min(state[me, WEIGHT] + step, 1.0) if holds else max(state[me, WEIGHT] - step, 0.0)
         state[me, DRAWN] = drawn
         # sway, with phases and rates of its own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -190,6 +190,15 @@ def _real(values: npt.ArrayLike) -> FloatArray:
     return read_only(np.array(values, dtype=np.float64))
 
 
+Share = Callable[[int, Callable[[int, int], object]], None]
+"""Does the work of so many rows in parts, by threads that are free: calls `work(low, high)` for each part."""
+
+
+def alone(count: int, work: Callable[[int, int], object]) -> None:
+    """Do the work of so many rows at once."""
+    work(0, count)
+
+
 class LiveFrames:
     """The frames that characters of a library play, and poses out of them.
 
@@ -228,7 +237,7 @@ class LiveFrames:
     def roots(self, who: IntArray, table: FloatArray, time: float, world: World) -> tuple[FloatArray, FloatArray]:
         """Return root positions [m] (N, 3) and root rotations (N, 4); see `poses`."""
         roots, local = np.empty((len(who), 3)), np.empty((len(who), 1, 4))
-        self._evaluate(who, table, time, roots, local, np.empty((0, 1, 3)), np.empty((0, 1, 4)))
+        self._evaluate(who, table, time, (roots, local, np.empty((0, 1, 3)), np.empty((0, 1, 4))))
         _raise(roots, world)
         return roots, local[:, 0]
 
@@ -240,6 +249,7 @@ class LiveFrames:
         world: World,
         out: tuple[FloatArray, FloatArray] | None = None,
         layers: tuple[IntArray, FloatArray, Single] | None = None,
+        share: Share = alone,
     ) -> Poses:
         """Return root positions and local joint rotations.
 
@@ -250,10 +260,12 @@ class LiveFrames:
             world: world whose ground raises the roots; feet do not follow its slope.
             out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
             layers: turns of joints at that time, see `gaze.LiveLayers`; None for none.
+            share: divides the work among threads.
         """
         count, joints = len(who), len(self.skeleton)
         roots, local = out or (np.empty((count, 3)), np.empty((count, joints, 4)))
-        self._evaluate(who, table, time, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)), layers)
+        nothing = np.empty((0, joints, 3)), np.empty((0, joints, 4))
+        self._evaluate(who, table, time, (roots, local, *nothing), layers, share)
         _raise(roots, world)
         return Poses(self.skeleton, who, roots, local)
 
@@ -265,6 +277,7 @@ class LiveFrames:
         world: World,
         out: tuple[FloatArray, FloatArray] | None = None,
         layers: tuple[IntArray, FloatArray, Single] | None = None,
+        share: Share = alone,
     ) -> Joints:
         """Return world positions and rotations of all joints; see `poses`.
 
@@ -275,29 +288,36 @@ class LiveFrames:
             world: world whose ground raises the roots.
             out: memory for positions (N, J, 3) and rotations (N, J, 4); None for new memory.
             layers: turns of joints at that time, as in `poses`.
+            share: divides the work among threads.
         """
         count, joints = len(who), len(self.skeleton)
         positions, turns = out or (np.empty((count, joints, 3)), np.empty((count, joints, 4)))
-        self._evaluate(who, table, time, np.empty((0, 3)), np.empty((0, joints, 4)), positions, turns, layers)
+        nothing = np.empty((0, 3)), np.empty((0, joints, 4))
+        self._evaluate(who, table, time, (*nothing, positions, turns), layers, share)
         if world.terrain is not None:
             positions[..., 2] += world.ground(positions[:, 0, :2])[:, None]
         return Joints(self.skeleton, who, positions, turns)
 
     def _evaluate(
-        self, who: IntArray, table: FloatArray, time: float, roots: FloatArray, local: FloatArray,
-        positions: FloatArray, turns: FloatArray, layers: tuple[IntArray, FloatArray, Single] | None = None,
+        self, who: IntArray, table: FloatArray, time: float, out: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+        layers: tuple[IntArray, FloatArray, Single] | None = None, share: Share = alone,
     ) -> None:  # fmt: skip
+        """Write poses and joints of characters, see `take._kernels.evaluate`; what has no rows is not wanted."""
         skeleton = self.skeleton
         changed, channels, samples = layers or (
             read_only(np.empty(0, np.int64)),
             read_only(np.empty((0, 4))),
             _NO_SAMPLES,
         )
-        rows, times = read_only(who), read_only(np.full(len(who), float(time)))
-        _kernels.evaluate(
-            rows, rows, times, read_only(table), self.pool, changed, channels, samples, 1.0,
-            skeleton.parents, skeleton.offsets, roots, local, positions, turns,
-        )  # fmt: skip
+        who, times, table = read_only(who), read_only(np.full(len(who), float(time))), read_only(table)
+
+        def part(low: int, high: int) -> None:
+            _kernels.evaluate(
+                who[low:high], who[low:high], times[low:high], table, self.pool, changed, channels, samples, 1.0,
+                skeleton.parents, skeleton.offsets, *(some[low:high] for some in out),
+            )  # fmt: skip
+
+        share(len(who), part)
 
 
 def _raise(roots: FloatArray, world: World) -> None:

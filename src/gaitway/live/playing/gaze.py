@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from gaitway.live.playing import _gaze_kernels as kernels
 from gaitway.live.playing._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.live.playing._gaze_kernels import COLUMNS, FIRST_ARM, PARTS, GazeArrays
 from gaitway.live.playing.arrays import LiveLibrary, longer
-from gaitway.live.playing.bodies import rest_actions
+from gaitway.live.playing.bodies import Share, rest_actions
 from gaitway.performing.upper_body import WAYS, upper_body
 from gaitway.performing.upper_body.ways import TakenWay, taken
 
@@ -50,7 +51,7 @@ class LiveGaze:
         self._arrays = _arrays(0, (), seed)
         self._handle = ArrayHandle(self._arrays)
         self._rows: IntArray = np.zeros(1, np.int64)
-        self._look = direct(kernels.look)
+        self._look, self._draw_ways = direct(kernels.look), direct(kernels.draw_ways)
 
     @property
     def state(self) -> FloatArray:
@@ -82,10 +83,18 @@ class LiveGaze:
             raise ValueError("a way to stand that there is not")
         self._arrays.state[:] = state
 
-    def step(self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], now: float, dt: float) -> None:
+    def step(
+        self,
+        body: ArrayHandle[BodyArrays],
+        crowd: ArrayHandle[CrowdArrays],
+        now: float,
+        dt: float,
+        share: Share,
+    ) -> None:
         """Go on by a time that ends now [s]."""
         if self._wanted:
-            self._look(body, crowd, self._handle, now, dt)
+            self._draw_ways(body, crowd, self._handle, now)
+            share(len(self._arrays.state), partial(self._look, body, crowd, self._handle, now, dt))
 
     def turns(self, characters: IntArray) -> FloatArray | None:
         """Return the turns of the joints of some characters now, wxyz; (N, 7, 4). None where nobody looks anywhere."""

@@ -16,13 +16,18 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live.playing._crowd_kernels import CrowdArrays
+from gaitway.live.playing._join_kernels import count_channels, write_channels
 from gaitway.live.playing._playing_kernels import EARLIER, EMPTY, FIRST, STATUS, LiveArrays
 from gaitway.live.playing.arrays import LiveLibrary, library_of
 from gaitway.live.playing.bodies import JOIN, SAME
 from gaitway.live.playing.gaze import LiveLayers, Single
 from gaitway.motion.anatomy import upper_joints
 from gaitway.motion.blending import ease
-from gaitway.take._kernels import CHANNEL_JOINT, CHANNEL_LENGTH, CHANNEL_ROW, CHANNEL_START, START
+from gaitway.take._kernels import START
+
+_NONE = -1
+"""Instead of the row of a join: bodies do not differ."""
+_NO_CHANNELS, _NO_SAMPLES = read_only(np.empty((0, 4))), read_only(np.empty((0, 4, 1), np.float32))
 
 
 class _Ends(NamedTuple):
@@ -39,6 +44,8 @@ class _Ends(NamedTuple):
 class LiveJoins:
     """Offsets that lead the upper bodies of a crowd on from one clip to the next. This class is **mutable**.
 
+    What two clips differ by is worked out when somebody first plays one after the other, and kept.
+
     Attributes:
         bases: for each action the one of a library that it was made from: itself, but for steps on flights; (A,).
     """
@@ -47,11 +54,16 @@ class LiveJoins:
         """Prepare the libraries of a crowd."""
         self._libraries = tuple(libraries)
         self._ends = tuple(_ends(library) for library in libraries)
-        self._width = max((len(ends.joints) for ends in self._ends), default=0)
+        nobody: IntArray = np.array([[-1, _NONE]])
+        self._pairs = [nobody for _ in libraries]  # a number for each pair of clips, ascending, and the row of its join
+        width = max((len(ends.joints) for ends in self._ends), default=0)
+        self._joints: IntArray = np.empty((0, width), np.int64)
+        self._turns: FloatArray = np.empty((0, width, 4))
+        self._room: tuple[FloatArray, Single] = np.empty((0, 4)), np.empty((0, 4, 1), np.float32)
         self.bases: IntArray = np.arange(libraries[-1].end_action)
 
     def layers(self, crowd: CrowdArrays, live: LiveArrays, now: float, others: LiveLayers | None) -> LiveLayers | None:
-        """Return the turns of all joints now.
+        """Return the turns of all joints now, which hold until this is called again.
 
         Args:
             crowd: the characters.
@@ -65,18 +77,23 @@ class LiveJoins:
         earlier, since = counts[:, EARLIER], now - live.table[: len(counts), START]
         plain = live.rows[earlier, action] == live.rows[-1, action]
         led = np.flatnonzero((counts[:, STATUS] != EMPTY) & (earlier >= 0) & plain & (since < JOIN) & (since >= 0.0))
-        turns = {}
-        for library, ends in zip(self._libraries, self._ends, strict=True):
+        pairs, shares = np.full(len(counts), _NONE), np.zeros(len(counts))
+        for library in self._libraries:
             own = led[(action[led] >= library.first_action) & (action[led] < library.end_action)]
-            if len(own) and len(ends.joints):
+            if len(own):
                 before, after = self._own(self.bases[earlier[own]]), action[own] - library.first_action
-                apart = rotations.multiply(rotations.conjugate(ends.firsts[after]), ends.lasts[before])
-                vectors = rotations.to_rotation_vector(apart)
-                far = np.linalg.norm(vectors, axis=-1).max(axis=1) > SAME
-                share = 1.0 - ease(since[own[far]] / JOIN)
-                if far.any():
-                    turns[library.number] = own[far], share[:, None, None] * vectors[far]
-        return self._added(turns, len(counts), now, others) if turns else others
+                pairs[own] = self._known(library.number, before, after)
+        if (pairs == _NONE).all():
+            return others
+        shares[led] = 1.0 - ease(since[led] / JOIN)
+        gaze, looks = (_NO_CHANNELS, _NO_SAMPLES) if others is None else (others.channels, others.samples)
+        rows, turned = np.empty(len(counts) + 1, np.int64), (read_only(self._joints), read_only(self._turns))
+        count_channels(gaze, pairs, turned[0], rows)
+        if rows[-1] > len(self._room[0]):  # new memory in every frame would cost more than what is written there
+            self._room = np.empty((2 * rows[-1], 4)), np.empty((2 * rows[-1], 4, 1), np.float32)
+        channels, samples = self._room[0][: rows[-1]], self._room[1][: rows[-1]]
+        write_channels(gaze, looks, pairs, shares, *turned, now, rows, channels, samples)
+        return LiveLayers(read_only(rows), read_only(channels), read_only(samples))
 
     def _own(self, actions: IntArray) -> IntArray:
         """Return the numbers of actions in their libraries, which have the same clips; (N,)."""
@@ -84,32 +101,30 @@ class LiveJoins:
         out: IntArray = actions - firsts[library_of(self._libraries, actions)]
         return out
 
-    def _added(
-        self,
-        turns: dict[int, tuple[IntArray, FloatArray]],
-        count: int,
-        now: float,
-        others: LiveLayers | None,
-    ) -> LiveLayers:
-        """Return the layers of a crowd with further turns: who, and rotation vectors (N, U, 3), by library."""
-        before = 0 if others is None else len(others.channels) // count
-        width = before + self._width
-        channels, samples = np.zeros((count, width, 4)), np.zeros((count, width, 4, 1), np.float32)
-        samples[..., 0, 0] = 1.0
-        channels[..., CHANNEL_START] = now
-        channels[..., CHANNEL_ROW] = np.arange(count * width).reshape(count, width)
-        if others is not None:
-            own = others.channels.reshape(count, before, 4)
-            channels[:, :before, CHANNEL_START : CHANNEL_JOINT + 1] = own[..., CHANNEL_START : CHANNEL_JOINT + 1]
-            samples[:, :before] = others.samples[own[..., CHANNEL_ROW].astype(np.int64)]
-        for number, (who, vectors) in turns.items():
-            joints = self._ends[number].joints
-            last = before + len(joints)
-            channels[who, before:last, CHANNEL_LENGTH], channels[who, before:last, CHANNEL_JOINT] = 1.0, joints
-            samples[who, before:last, :, 0] = rotations.from_rotation_vector(vectors)
-        flat: Single = samples.reshape(-1, 4, 1)
-        rows = np.arange(count + 1, dtype=np.int64) * width
-        return LiveLayers(read_only(rows), read_only(channels.reshape(-1, 4)), read_only(flat))
+    def _known(self, number: int, before: IntArray, after: IntArray) -> IntArray:
+        """Return the rows of the turns from the ends of actions of a library to the begins of others, or -1; (N,)."""
+        ends = self._ends[number]
+        pairs = before * len(ends.firsts) + after
+        known = self._pairs[number]
+        rows = np.searchsorted(known[:, 0], pairs, side="right") - 1
+        if (missing := known[rows, 0] != pairs).any():
+            fresh = np.unique(pairs[missing])
+            one, other = np.divmod(fresh, len(ends.firsts))
+            apart = rotations.multiply(rotations.conjugate(ends.firsts[other]), ends.lasts[one])
+            vectors = rotations.to_rotation_vector(apart)
+            angles = np.linalg.norm(vectors, axis=-1)
+            far = angles.max(axis=1, initial=0.0) > SAME
+            new = np.column_stack([fresh, np.where(far, len(self._turns) + np.cumsum(far) - 1, _NONE)])
+            known = np.concatenate([known, new])
+            known = self._pairs[number] = known[np.argsort(known[:, 0])]
+            rows = np.searchsorted(known[:, 0], pairs)
+            width, count = len(ends.joints), int(far.sum())
+            joints, turns = np.full((count, self._joints.shape[1]), -1), np.zeros((count, *self._turns.shape[1:]))
+            joints[:, :width] = np.where(angles[far] > SAME, ends.joints, -1)
+            turns[:, :width, :3] = vectors[far] / np.maximum(angles[far], 1e-12)[..., None]
+            turns[:, :width, 3] = 0.5 * angles[far]
+            self._joints, self._turns = np.concatenate([self._joints, joints]), np.concatenate([self._turns, turns])
+        return np.asarray(known[rows, 1])
 
 
 def _ends(library: LiveLibrary) -> _Ends:

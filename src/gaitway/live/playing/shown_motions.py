@@ -122,6 +122,8 @@ class ShownMotions:
 
     def rows(self, who: IntArray) -> IntArray:
         """Return the rows of those characters who are in a motion; (M,)."""
+        if not self._now:
+            return np.empty(0, np.int64)
         return np.array([row for row, number in enumerate(who.tolist()) if number in self._now], np.int64)
 
     def posed(

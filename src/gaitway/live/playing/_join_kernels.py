@@ -1,0 +1,91 @@
+"""Layers of a live crowd on plain arrays: the turns of gaze and arms, and behind them those of joins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.take._kernels import CHANNEL_JOINT, CHANNEL_LENGTH, CHANNEL_ROW, CHANNEL_START
+
+Single = npt.NDArray[np.float32]
+
+
+@kernel
+def count_channels(gaze: FloatArray, pairs: IntArray, joints: IntArray, rows: IntArray) -> None:
+    """Find where the channels of each character begin.
+
+    Args:
+        gaze: channels of gaze and arms, as many for each character; (G C, 4). Those of length 0 are left out.
+        pairs: the join that each character is in, or -1; (C,).
+        joints: joints that each join turns, or -1; (P, U).
+        rows: receives where the channels of each character begin, and where the last ones end; (C + 1,).
+    """
+    count = len(pairs)
+    each = len(gaze) // max(count, 1)
+    rows[0] = 0
+    for c in range(count):
+        own = 0
+        for k in range(c * each, (c + 1) * each):
+            own += gaze[k, CHANNEL_LENGTH] > 0.0
+        if pairs[c] >= 0:
+            for u in range(joints.shape[1]):
+                own += joints[pairs[c], u] >= 0
+        rows[c + 1] = rows[c] + own
+
+
+@kernel
+def write_channels(
+    gaze: FloatArray,
+    looks: Single,
+    pairs: IntArray,
+    shares: FloatArray,
+    joints: IntArray,
+    turns: FloatArray,
+    now: float,
+    rows: IntArray,
+    channels: FloatArray,
+    samples: Single,
+) -> None:
+    """Write the channels of all characters and their samples, one each.
+
+    Args:
+        gaze: see `count_channels`.
+        looks: samples of these, wxyz; (G C, 4, 1).
+        pairs: see `count_channels`.
+        shares: share of the turns of its join that each character has; (C,).
+        joints: see `count_channels`.
+        turns: turns of the joins: unit axis, and half of the angle [rad]; (P, U, 4).
+        now: time [s].
+        rows: from `count_channels`; (C + 1,).
+        channels: receives them; (R, 4).
+        samples: receives turns wxyz; (R, 4, 1).
+    """
+    count = len(pairs)
+    each = len(gaze) // max(count, 1)
+    for c in range(count):
+        row = rows[c]
+        for k in range(c * each, (c + 1) * each):
+            if gaze[k, CHANNEL_LENGTH] > 0.0:
+                channels[row, CHANNEL_JOINT] = gaze[k, CHANNEL_JOINT]
+                look = int(gaze[k, CHANNEL_ROW])
+                for i in range(4):
+                    samples[row, i, 0] = looks[look, i, 0]
+                row += 1
+        pair = pairs[c]
+        if pair >= 0:
+            for u in range(joints.shape[1]):
+                if joints[pair, u] < 0:
+                    continue
+                half = shares[c] * turns[pair, u, 3]
+                sine = math.sin(half)
+                samples[row, 0, 0] = math.cos(half)
+                for i in range(3):
+                    samples[row, i + 1, 0] = sine * turns[pair, u, i]
+                channels[row, CHANNEL_JOINT] = joints[pair, u]
+                row += 1
+        for r in range(rows[c], row):
+            channels[r, CHANNEL_START], channels[r, CHANNEL_LENGTH], channels[r, CHANNEL_ROW] = now, 1.0, r
