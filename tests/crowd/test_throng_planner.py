@@ -71,6 +71,7 @@ def test_both_sides_get_through_a_gate(both_ways: Planned) -> None:
     assert both_ways.motion_seconds > 30.0
 
 
+@pytest.mark.slow
 def test_who_is_locked_goes_back_in_time_and_comes_later() -> None:
     simulation = ThrongSimulation(World((0.0, 0.0, 6.0, 6.0)), throng_options(), 1)
     throng = WalkingThrong(simulation, [locomotion_space("person")])
@@ -148,6 +149,7 @@ def test_no_limb_gets_into_what_moves_in_a_throng(tmp_path: Path) -> None:
     assert report["penetration"].ok, report["penetration"].violations
 
 
+@pytest.mark.slow
 def test_nobody_goes_on_resting_before_a_cart_that_comes() -> None:
     cart = Mover.of(Box((0.0, 0.0), (1.5, 1.0), height=1.0), [0.0, 6.0], [[9.0, 3.0, 0.0], [3.0, 3.0, 0.0]])
     world = World((0.0, 0.0, 12.0, 6.0), movers=(cart,))

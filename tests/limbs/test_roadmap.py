@@ -177,6 +177,7 @@ def knows_a_way(roadmap: ReachRoadmap, place: FloatArray) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_reaches_come_to_their_target_around_the_post(stander: Stander) -> None:
     # one roadmap of ten has no way around the post, and which one it is hangs on the processor
     grown = (grow_roadmap(stander, WORLD, OPTIONS, seed=seed) for seed in range(4))
@@ -206,6 +207,7 @@ def test_a_wanted_turn_of_the_hand_is_kept(roadmap: ReachRoadmap) -> None:
     assert rotations.angle_between(plan.clip().joint_transforms()[1][-1, wrist], bent) < 1e-4
 
 
+@pytest.mark.slow
 def test_most_targets_that_postures_have_are_reached(roadmap: ReachRoadmap) -> None:
     x = some_postures(roadmap.stander, 600, 7)
     placed = roadmap.stander.place(x, 0.02)

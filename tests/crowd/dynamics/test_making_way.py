@@ -39,6 +39,7 @@ def test_who_stands_right_before_somebody_goes_to_the_side_of_its_own_place() ->
         assert side * made.wishes[0, 1] > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("makes_way", [False, True])
 def test_a_row_of_people_at_their_goals_lets_somebody_through_and_closes_again(makes_way: bool) -> None:
     """Gaps of the row are 0.42 m, less than an outline is wide."""

@@ -61,6 +61,7 @@ def test_200_people_leave_by_a_door_as_fast_as_people_do() -> None:
     _bodies_stay_apart(result)
 
 
+@pytest.mark.slow
 def test_nobody_is_lost_among_pillars() -> None:
     crowd = square(600).crowd(OPTIONS)
     crowd.step(10.0)
