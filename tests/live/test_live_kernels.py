@@ -15,7 +15,9 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.live.planning import _aim_kernels as aims
+from gaitway.live.planning import _nearby_kernels as nearby_kernels
 from gaitway.live.planning._aim_kernels import EndArrays, Heap
+from gaitway.live.planning._nearby_kernels import Nearby, nearby_memory
 from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
 from gaitway.live.planning.forest import cheapest_tree, end_arrays, heap_for_ends
 from gaitway.live.playing import _crowd_kernels as kernels
@@ -54,6 +56,33 @@ def hits(
         kernels.move_hit(body, crowd, me, x, y, c, s, t, a),
         kernels.rest_hit(body, crowd, me, x, y, c, s, t, rest),
     )
+
+
+@kernel(borrows=True)
+def begin_near(nearby_handle: ArrayHandle[Nearby], me: int, since: float) -> None:
+    nearby_kernels.look_around(nearby_handle.value, me, since)
+
+
+@kernel(borrows=True)
+def hits_near(
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], nearby_handle: ArrayHandle[Nearby],
+    x: float, y: float, heading: float, t: float, a: int, rest: int, less: float,
+) -> tuple[bool, bool, bool]:  # fmt: skip
+    body, crowd, nearby = body_handle.value, crowd_handle.value, nearby_handle.value
+    c, s = math.cos(heading), math.sin(heading)
+    return (
+        nearby_kernels.move_meets(body, crowd, nearby, x, y, c, s, t, a),
+        nearby_kernels.rest_meets(body, crowd, nearby, x, y, c, s, t, rest),
+        nearby_kernels.place_taken(body, crowd, nearby, x, y, less),
+    )
+
+
+@kernel(borrows=True)
+def taken(
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], me: int, x: float, y: float,
+    less: float,
+) -> bool:  # fmt: skip
+    return kernels.rest_taken(body_handle.value, crowd_handle.value, me, x, y, less)
 
 
 @kernel(borrows=True)
@@ -149,6 +178,45 @@ def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
         assert (stay >= 0) == any(meet(still, other) for other in others.values())
         assert move < 0 or meet(mine, others[move])
         assert stay < 0 or meet(still, others[stay])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [4096, 7])
+@given(seed=st.integers(0, 10_000), mirrored=st.booleans())
+@settings(max_examples=25)
+def test_what_is_near_is_what_the_table_says(seed: int, mirrored: bool, room: int) -> None:
+    rng = np.random.default_rng(seed)
+    table, arrays, count = prepared_in(OPEN).table, body(), 30
+    rest = int(np.flatnonzero(table.quiet)[0])
+    arrays = arrays._replace(apart=np.array([[0.8]]))
+    extent = body_extent(arrays, np.arange(len(table)), np.empty(0, np.int64))
+    mirrors = np.array([[-2.0, -2.0, 2.0, 2.0, 40.0, 0.0]]) if mirrored else None
+    crowd = roomier(no_crowd(np.array([extent.widest, 0.8, extent.off]), mirrors), count)
+    memory = nearby_memory()._replace(entries=np.zeros((room, 9)))  # with little room the table itself is read
+    body_handle, handle, nearby = ArrayHandle(arrays), ArrayHandle(crowd), ArrayHandle(memory)
+    for who in range(count):
+        aside = 40.0 if mirrored and who % 3 == 0 else 0.0
+        for k in (0, 1, STEPS):
+            pose, time = np.append(rng.uniform(-6.0, 6.0, 2), rng.uniform(-3.0, 3.0)), float(rng.uniform(0.0, 4.0))
+            crowd.steps[who, k] = (pose[0] + aside, pose[1], math.cos(pose[2]), math.sin(pose[2]), pose[2], time)
+            crowd.actions[who, k] = rest if k == STEPS else int(rng.integers(len(table)))
+            reserve(body_handle, handle, who, k)
+    found = np.zeros(3, np.int64)
+    for me in range(4):
+        since = float(rng.uniform(0.0, 3.0))
+        begin_near(nearby, me, since)
+        for _ in range(20):
+            pose, time = (
+                np.append(rng.uniform(-6.0, 6.0, 2), rng.uniform(-3.0, 3.0)),
+                since + float(rng.uniform(0.0, 3.0)),
+            )
+            action, less = int(rng.integers(len(table))), float(rng.choice([0.0, 0.01]))
+            near = hits_near(body_handle, handle, nearby, *pose.tolist(), time, action, rest, less)
+            move, stay = hits(body_handle, handle, me, *pose.tolist(), time, action, rest)
+            assert near == (move >= 0, stay >= 0, taken(body_handle, handle, me, *pose[:2].tolist(), less))
+            found += near
+    assert (found > 0).all()
+    assert (found < 80).any()
 
 
 def test_discs_hold_a_disc_about_the_root_at_all_times() -> None:

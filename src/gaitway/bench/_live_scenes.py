@@ -71,7 +71,7 @@ class Errands:
         """Go on by some time [s], and send characters that have arrived elsewhere."""
         there = self.crowd.arrived
         if len(there):
-            self.crowd.set_goals(there, self._goals(self.crowd.poses(there).root_positions))
+            self.crowd.set_goals(there, self._goals(self.crowd.roots(there)[0]))
         self.crowd.step(dt)
 
     def _goals(self, points: FloatArray) -> FloatArray:
@@ -82,4 +82,6 @@ class Errands:
             there = points[:, :2] + lengths[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
             free = (self._fields.clearance(there) > CLEAR) & (out == points[:, :2]).all(axis=1)
             out[free] = there[free]
+            if (out != points[:, :2]).any(axis=1).all():
+                break
         return out

@@ -512,7 +512,8 @@ class LiveEngine:
 
     def _layers(self) -> LiveLayers | None:
         """Return what turns joints now besides clips: gaze and arms, and joins of clips."""
-        return self._joins.layers(self._crowd, self._live, self.time, self._gaze.layers(self.time))
+        looks = self._gaze.layers(self.time)
+        return self._joins.layers(self._crowd, self._live, self.time, looks, self._in_parts)
 
     def joints(
         self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None

@@ -222,6 +222,15 @@ def _layered(
         joint = int(max(what, 0.0))
         if joint >= work.shape[2]:
             continue
+        if t == 0.0 and what != ROOT_TURN:  # as below, without the way through `work`
+            w, x, y, z = work[RESULT, 0, joint], work[RESULT, 1, joint], work[RESULT, 2, joint], work[RESULT, 3, joint]
+            w2, x2 = float(samples[row, 0, 0]), float(samples[row, 1, 0])
+            y2, z2 = float(samples[row, 2, 0]), float(samples[row, 3, 0])
+            work[RESULT, 0, joint] = w * w2 - x * x2 - y * y2 - z * z2
+            work[RESULT, 1, joint] = w * x2 + x * w2 + y * z2 - z * y2
+            work[RESULT, 2, joint] = w * y2 - x * z2 + y * w2 + z * x2
+            work[RESULT, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
+            continue
         _sample(samples, row, t, 0, 1, LAYER_TURN, work)
         # a = first times b; a turn of the root in the world comes after its own rotation
         a, b = (LAYER_TURN, RESULT) if what == ROOT_TURN else (RESULT, LAYER_TURN)

@@ -11,6 +11,7 @@ from gaitway.core.jit import kernel
 from gaitway.live.planning._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
 from gaitway.live.planning._draft_kernels import BEFORE, FINAL, KEEP, MOVES, STEPS, TRIED, PlanDrafts, enclose
 from gaitway.live.planning._draw_kernels import draw_identical, draw_rest, draw_similar
+from gaitway.live.planning._nearby_kernels import Nearby, look_around, move_meets, place_taken, rest_meets
 from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
 from gaitway.live.playing._crowd_kernels import (
     COSINE,
@@ -21,9 +22,6 @@ from gaitway.live.playing._crowd_kernels import (
     CrowdArrays,
     X,
     Y,
-    move_hit,
-    rest_hit,
-    rest_taken,
 )
 from gaitway.live.playing._playing_kernels import (
     ALARM,
@@ -83,7 +81,7 @@ _BEYOND = 4.0
 @kernel(borrows=True, inner=True)
 def walk(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray,
+    body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, tree: TreeArrays, work: Work, query: FloatArray,
     shortfall: float, node: int,
 ) -> bool:  # fmt: skip
     """Return whether the path to a node is free of obstacles and other characters, with room to rest at its end."""
@@ -96,8 +94,8 @@ def walk(
         a = tree.actions[move]
         if not is_known(work, at):
             state[TESTED] += 1
-            if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or (
-                move_hit(body, crowd, me, x, y, c, s, t, a) >= 0
+            if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or move_meets(
+                body, crowd, nearby, x, y, c, s, t, a
             ):
                 block(tree, work, at)
                 return False
@@ -111,7 +109,7 @@ def walk(
     first, end = library.firsts[resting, 0], library.firsts[resting + 1, 0]
     if static_hit(library.static, first, end, fields.squares, fields.place, 0, 0.0, x, y, c, s) >= 0:
         return False
-    if rest_hit(body, crowd, me, x, y, c, s, t, resting) >= 0:
+    if rest_meets(body, crowd, nearby, x, y, c, s, t, resting):
         return False
     return not busy or stays_free(library, traffic, x, y, math.atan2(s, c), t, resting)
 
@@ -133,7 +131,7 @@ def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond
 @kernel(borrows=True, inner=True, shared=True)
 def first_free(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
+    body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, tree: TreeArrays, ends: EndArrays, heap: Heap,
     work: Work, query: FloatArray, shortfall: float, most: float,
 ) -> int:  # fmt: skip
     """Return the node of the first waiting path that is free, or -1 after `most` tests of moves."""
@@ -146,11 +144,11 @@ def first_free(
             return -1
         node, u, v = int(ends.nodes[end]), ends.ends[end, 0], ends.ends[end, 1]
         # a place that is taken is found out sooner than a way that is blocked
-        if is_blocked(work, node) or rest_taken(
-            body, crowd, me, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
+        if is_blocked(work, node) or place_taken(
+            body, crowd, nearby, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
         ):
             continue
-        if walk(library, fields, passing, traffic, busy, body, crowd, me, tree, work, query, shortfall, node):
+        if walk(library, fields, passing, traffic, busy, body, crowd, nearby, tree, work, query, shortfall, node):
             return node
     return -1
 
@@ -257,7 +255,7 @@ def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
 def plan(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, drafts: PlanDrafts, slot: int,
-    tree: TreeArrays, thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
+    tree: TreeArrays, thin: EndArrays, full: EndArrays, heap: Heap, work: Work, nearby: Nearby,
 ) -> bool:  # fmt: skip
     """Draft a character's next partial path from the end of its fixed steps on; return whether there is one.
 
@@ -271,6 +269,7 @@ def plan(
     x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
     query[START], query[START + 1], query[START + 2] = x, y, heading
     query[START + 3] = steps[me, fixed - 1, TIME] + body.durations[last]
+    look_around(nearby, me, query[START + 3])
     resting, shortfall = body.rests[last], -np.inf  # on the way one must keep clear from the first move on
     if resting >= 0:
         shortfall = shortage(library, fields, x, y, heading, resting)
@@ -294,7 +293,7 @@ def plan(
             gather_by_route(thin, heap, routes, route, x, y, c, s, per_metre, wide * _SLACK * patience, 2.0 * NEARER)
         effort[slot, TRIED] += 1
         node = first_free(
-            library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
+            library, fields, passing, traffic, busy, body, crowd, nearby, tree, ends, heap, work, query, shortfall,
             options[MOST] * patience * wide,
         )  # fmt: skip
         effort[slot, MOVES] += work.state[TESTED]
@@ -308,7 +307,7 @@ def plan(
     query[GOAL], query[GOAL + 1], query[GOAL + 2] = x, y, _ANYWHERE
     gather(full, heap, 0.0, 0.0, _ANYWHERE, 0.0, 0.0, 0.0, np.inf)
     node = first_free(
-        library, fields, passing, traffic, busy, body, crowd, me, tree, full, heap, work, query, shortfall,
+        library, fields, passing, traffic, busy, body, crowd, nearby, tree, full, heap, work, query, shortfall,
         options[MOST] * _WIDER,
     )  # fmt: skip
     effort[slot, MOVES] += work.state[TESTED]

@@ -22,6 +22,7 @@ from gaitway.live.planning._draft_kernels import (
     take_over,
 )
 from gaitway.live.planning._live_kernels import NEARER, PATIENCE, RETRY, plan
+from gaitway.live.planning._nearby_kernels import Nearby
 from gaitway.live.planning._subgoal_kernels import RouteArrays, length_at
 from gaitway.live.playing._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live.playing._playing_kernels import (
@@ -191,9 +192,10 @@ def draft_turns(
     crowd_handle: ArrayHandle[CrowdArrays],
     live_handle: ArrayHandle[LiveArrays], routes_handle: ArrayHandle[RouteArrays], tree_handle: ArrayHandle[TreeArrays],
     thin_handle: ArrayHandle[EndArrays], full_handle: ArrayHandle[EndArrays], heap_handle: ArrayHandle[Heap],
-    work_handle: ArrayHandle[Work], drafts_handle: ArrayHandle[PlanDrafts], first: int, end: int,
+    work_handle: ArrayHandle[Work], nearby_handle: ArrayHandle[Nearby], drafts_handle: ArrayHandle[PlanDrafts],
+    first: int, end: int,
 ) -> None:  # fmt: skip
-    """Draft the plans of some characters. Several threads may do so at once, each with a heap and a memory of its own.
+    """Draft the plans of some characters. Several threads may do so at once, each with memory of its own.
 
     Args:
         library_handle: actions of the library.
@@ -210,6 +212,7 @@ def draft_turns(
         full_handle: ends of all its paths, for characters that found none of the promising ones free.
         heap_handle: memory for ends that wait.
         work_handle: memory of the query.
+        nearby_handle: memory for reservations around a character.
         drafts_handle: receives the drafts.
         first: first slot.
         end: slot after the last one.
@@ -218,11 +221,11 @@ def draft_turns(
     traffic = traffic_handle.value
     body, crowd, live, routes = body_handle.value, crowd_handle.value, live_handle.value, routes_handle.value
     tree, thin, full, heap = tree_handle.value, thin_handle.value, full_handle.value, heap_handle.value
-    work, drafts = work_handle.value, drafts_handle.value
+    work, nearby, drafts = work_handle.value, nearby_handle.value, drafts_handle.value
     for slot in range(first, end):
         found = plan(
             library, fields, passing, traffic, busy, body, crowd, live, routes, drafts, slot, tree, thin, full, heap,
-            work,
+            work, nearby,
         )  # fmt: skip
         drafts.counts[slot, FOUND] = 1 if found else 0
 

@@ -16,6 +16,7 @@ from gaitway.core.jit import direct
 from gaitway.live.options import LiveOptions, PlanEffort
 from gaitway.live.planning import _turn_kernels as kernels
 from gaitway.live.planning._draft_kernels import TAKEN
+from gaitway.live.planning._nearby_kernels import nearby_memory
 from gaitway.live.planning._stuck_kernels import install
 from gaitway.live.planning._subgoal_kernels import Lengths
 from gaitway.live.planning.batches import BATCH, BLOCK, PlanningThreads, drafts_for
@@ -111,7 +112,8 @@ class LivePlanner:
         ]
         self._threads = threads
         self._memory = [
-            (ArrayHandle(heap_for_ends()), ArrayHandle(work_for(list(arrays.values())))) for _ in range(threads.count)
+            (ArrayHandle(heap_for_ends()), ArrayHandle(work_for(list(arrays.values()))), ArrayHandle(nearby_memory()))
+            for _ in range(threads.count)
         ]
         self._drafts, self._planned = drafts_for(_LEAST_TURNS), list[IntArray]()
         self._helped = self._shared = 0.0
@@ -149,7 +151,7 @@ class LivePlanner:
     @property
     def nbytes(self) -> int:
         """Memory of routes and of what planning writes to [bytes]."""
-        held = [*self._drafts.value, *(array for pair in self._memory for part in pair for array in part.value)]
+        held = [*self._drafts.value, *(array for memory in self._memory for part in memory for array in part.value)]
         return self.routes.nbytes + sum(array.nbytes for array in held)
 
     def effort(self, crowd: CrowdArrays, me: int) -> PlanEffort:
@@ -323,10 +325,9 @@ class LivePlanner:
             blocks += [(trees, k, min(k + BLOCK, end)) for k in range(first, end, BLOCK)]
 
         def draft(thread: int, block: tuple[Any, int, int]) -> None:
-            heap, work = self._memory[thread]
             self._draft(
                 self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
-                self.routes.handle, *block[0], heap, work, drafts, *block[1:],
+                self.routes.handle, *block[0], *self._memory[thread], drafts, *block[1:],
             )  # fmt: skip
 
         began = clock.thread_time()

@@ -16,17 +16,13 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live.playing._crowd_kernels import CrowdArrays
-from gaitway.live.playing._join_kernels import count_channels, write_channels
-from gaitway.live.playing._playing_kernels import EARLIER, EMPTY, FIRST, STATUS, LiveArrays
+from gaitway.live.playing._join_kernels import NONE, UNKNOWN, count_channels, find_joins, write_channels
+from gaitway.live.playing._playing_kernels import EARLIER, FIRST, LiveArrays
 from gaitway.live.playing.arrays import LiveLibrary, library_of
-from gaitway.live.playing.bodies import JOIN, SAME
+from gaitway.live.playing.bodies import JOIN, SAME, Share, alone
 from gaitway.live.playing.gaze import LiveLayers, Single
 from gaitway.motion.anatomy import upper_joints
-from gaitway.motion.blending import ease
-from gaitway.take._kernels import START
 
-_NONE = -1
-"""Instead of the row of a join: bodies do not differ."""
 _NO_CHANNELS, _NO_SAMPLES = read_only(np.empty((0, 4))), read_only(np.empty((0, 4, 1), np.float32))
 
 
@@ -45,24 +41,34 @@ class LiveJoins:
     """Offsets that lead the upper bodies of a crowd on from one clip to the next. This class is **mutable**.
 
     What two clips differ by is worked out when somebody first plays one after the other, and kept.
-
-    Attributes:
-        bases: for each action the one of a library that it was made from: itself, but for steps on flights; (A,).
     """
 
     def __init__(self, libraries: Sequence[LiveLibrary]) -> None:
         """Prepare the libraries of a crowd."""
         self._libraries = tuple(libraries)
         self._ends = tuple(_ends(library) for library in libraries)
-        nobody: IntArray = np.array([[-1, _NONE]])
+        nobody: IntArray = np.array([[-1, NONE]])
         self._pairs = [nobody for _ in libraries]  # a number for each pair of clips, ascending, and the row of its join
         width = max((len(ends.joints) for ends in self._ends), default=0)
         self._joints: IntArray = np.empty((0, width), np.int64)
         self._turns: FloatArray = np.empty((0, width, 4))
         self._room: tuple[FloatArray, Single] = np.empty((0, 4)), np.empty((0, 4, 1), np.float32)
-        self.bases: IntArray = np.arange(libraries[-1].end_action)
+        self.bases = np.arange(libraries[-1].end_action)
 
-    def layers(self, crowd: CrowdArrays, live: LiveArrays, now: float, others: LiveLayers | None) -> LiveLayers | None:
+    @property
+    def bases(self) -> IntArray:
+        """For each action the one of a library that it was made from: itself, but for steps on flights; (A,)."""
+        return self._bases
+
+    @bases.setter
+    def bases(self, bases: IntArray) -> None:
+        self._bases = bases
+        firsts = np.array([library.first_action for library in self._libraries])
+        self._own: IntArray = read_only(bases - firsts[library_of(self._libraries, bases)])
+
+    def layers(
+        self, crowd: CrowdArrays, live: LiveArrays, now: float, others: LiveLayers | None, share: Share = alone
+    ) -> LiveLayers | None:
         """Return the turns of all joints now, which hold until this is called again.
 
         Args:
@@ -70,36 +76,33 @@ class LiveJoins:
             live: what they play.
             now: time [s].
             others: turns of other kinds, which stay; None for none.
+            share: divides the work among threads.
         """
         counts = crowd.counts
-        people = np.arange(len(counts))
-        action = crowd.actions[people, counts[:, FIRST]].astype(np.int64) if len(counts) else np.empty(0, np.int64)
-        earlier, since = counts[:, EARLIER], now - live.table[: len(counts), START]
-        plain = live.rows[earlier, action] == live.rows[-1, action]
-        led = np.flatnonzero((counts[:, STATUS] != EMPTY) & (earlier >= 0) & plain & (since < JOIN) & (since >= 0.0))
-        pairs, shares = np.full(len(counts), _NONE), np.zeros(len(counts))
-        for library in self._libraries:
-            own = led[(action[led] >= library.first_action) & (action[led] < library.end_action)]
-            if len(own):
-                before, after = self._own(self.bases[earlier[own]]), action[own] - library.first_action
-                pairs[own] = self._known(library.number, before, after)
-        if (pairs == _NONE).all():
+        pairs, shares = np.full(len(counts), NONE), np.zeros(len(counts))
+        for library, known in zip(self._libraries, self._pairs, strict=True):
+            first, end = library.first_action, library.end_action
+            missing = find_joins(
+                counts, crowd.actions, live.table, live.rows, self._own, first, end, known, now, JOIN, pairs, shares
+            )
+            if missing:
+                who = np.flatnonzero(pairs == UNKNOWN)
+                before, after = counts[who, EARLIER], crowd.actions[who, counts[who, FIRST]]
+                pairs[who] = self._known(library.number, self._own[before], self._own[after])
+        if pairs.max(initial=NONE) == NONE:
             return others
-        shares[led] = 1.0 - ease(since[led] / JOIN)
         gaze, looks = (_NO_CHANNELS, _NO_SAMPLES) if others is None else (others.channels, others.samples)
         rows, turned = np.empty(len(counts) + 1, np.int64), (read_only(self._joints), read_only(self._turns))
         count_channels(gaze, pairs, turned[0], rows)
         if rows[-1] > len(self._room[0]):  # new memory in every frame would cost more than what is written there
             self._room = np.empty((2 * rows[-1], 4)), np.empty((2 * rows[-1], 4, 1), np.float32)
         channels, samples = self._room[0][: rows[-1]], self._room[1][: rows[-1]]
-        write_channels(gaze, looks, pairs, shares, *turned, now, rows, channels, samples)
-        return LiveLayers(read_only(rows), read_only(channels), read_only(samples))
 
-    def _own(self, actions: IntArray) -> IntArray:
-        """Return the numbers of actions in their libraries, which have the same clips; (N,)."""
-        firsts = np.array([library.first_action for library in self._libraries])
-        out: IntArray = actions - firsts[library_of(self._libraries, actions)]
-        return out
+        def part(low: int, high: int) -> None:
+            write_channels(gaze, looks, pairs, shares, *turned, now, rows, channels, samples, low, high)
+
+        share(len(counts), part)
+        return LiveLayers(read_only(rows), read_only(channels), read_only(samples))
 
     def _known(self, number: int, before: IntArray, after: IntArray) -> IntArray:
         """Return the rows of the turns from the ends of actions of a library to the begins of others, or -1; (N,)."""
@@ -114,7 +117,7 @@ class LiveJoins:
             vectors = rotations.to_rotation_vector(apart)
             angles = np.linalg.norm(vectors, axis=-1)
             far = angles.max(axis=1, initial=0.0) > SAME
-            new = np.column_stack([fresh, np.where(far, len(self._turns) + np.cumsum(far) - 1, _NONE)])
+            new = np.column_stack([fresh, np.where(far, len(self._turns) + np.cumsum(far) - 1, NONE)])
             known = np.concatenate([known, new])
             known = self._pairs[number] = known[np.argsort(known[:, 0])]
             rows = np.searchsorted(known[:, 0], pairs)
