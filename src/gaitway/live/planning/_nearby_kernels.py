@@ -146,7 +146,7 @@ def _move_meets_here(
                 if dx * dx + dy * dy >= both * both:
                     continue
                 if min(entries[k, _UNTIL], end) - max(entries[k, _FROM], t) > TOUCH and entry_meets(
-                    body, crowd, np.int64(entries[k, _ENTRY]), x, y, c, s, t, a
+                    body, crowd, int(entries[k, _ENTRY]), x, y, c, s, t, a
                 ):
                     return True
     return False
@@ -185,7 +185,7 @@ def _rest_meets_here(
                 if dx * dx + dy * dy >= both * both:
                     continue
                 if entries[k, _UNTIL] - max(entries[k, _FROM], t) > TOUCH and entry_meets_still(
-                    body, crowd, np.int64(entries[k, _ENTRY]), x, y, c, s, t, a
+                    body, crowd, int(entries[k, _ENTRY]), x, y, c, s, t, a
                 ):
                     return True
     return False
