@@ -92,6 +92,7 @@ def best_first(
     per_metre: float, slack: float, out: IntArray,
 ) -> int:  # fmt: skip
     aims.gather(held_ends.value, heap_handle.value, x, y, reach, far_x, far_y, per_metre, slack)
+    aims.arrange(heap_handle.value)
     count = 0
     node = aims.pop(heap_handle.value)
     while node >= 0:

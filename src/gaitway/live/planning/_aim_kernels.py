@@ -68,6 +68,8 @@ def gather(
 ) -> None:  # fmt: skip
     """Collect the paths that end within a distance of (x, y), by price and distance from there to a point far ahead.
 
+    They are in no order before `arrange`.
+
     Args:
         ends: ends of the paths of a tree.
         heap: receives the ends; it is emptied first. If it is full, the rest is left out.
@@ -95,7 +97,7 @@ def gather(
                     waiting[count] = k
                     least = min(least, values[count])
                     count += 1
-    arrange(heap, count, least + slack)
+    _keep(heap, count, least + slack)
 
 
 @kernel(borrows=True, inner=True, shared=True)
@@ -103,7 +105,7 @@ def gather_by_route(
     ends: EndArrays, heap: Heap, routes: RouteArrays, route: int, x: float, y: float, c: float, s: float,
     per_metre: float, slack: float, nearer: float,
 ) -> None:  # fmt: skip
-    """Collect all paths from a pose that lead on, by price and the route from their ends to the goal.
+    """Collect all paths from a pose that lead on, by price and the route from their ends to the goal; see `gather`.
 
     Args:
         ends: ends of the paths of a tree.
@@ -129,20 +131,26 @@ def gather_by_route(
             values[count], heap.waiting[count] = value - points[k, 3], k
             least = min(least, values[count])
             count += 1
-    arrange(heap, count, least + slack)
+    _keep(heap, count, least + slack)
 
 
 @kernel(borrows=True, inner=True)
-def arrange(heap: Heap, count: int, most: float) -> None:
-    """Make a heap of the first entries, without those above a value."""
+def _keep(heap: Heap, count: int, most: float) -> None:
+    """Keep the first entries, without those above a value."""
     values, waiting, kept = heap.values, heap.waiting, 0
     for k in range(count):
         if values[k] <= most:
             values[kept], waiting[kept] = values[k], waiting[k]
             kept += 1
     heap.size[0] = kept
-    for k in range((kept >> 1) - 1, -1, -1):
-        sink(values, waiting, kept, k)
+
+
+@kernel(borrows=True, inner=True)
+def arrange(heap: Heap) -> None:
+    """Make a heap of the ends that were collected, so that `pop` finds the best one."""
+    count = heap.size[0]
+    for k in range((count >> 1) - 1, -1, -1):
+        sink(heap.values, heap.waiting, count, k)
 
 
 @kernel(borrows=True, inner=True)

@@ -8,10 +8,18 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.live.planning._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
+from gaitway.live.planning._aim_kernels import EndArrays, Heap, arrange, gather, gather_by_route, pop
 from gaitway.live.planning._draft_kernels import BEFORE, FINAL, KEEP, MOVES, STEPS, TRIED, PlanDrafts, enclose
 from gaitway.live.planning._draw_kernels import draw_identical, draw_rest, draw_similar
-from gaitway.live.planning._nearby_kernels import Nearby, look_around, move_meets, place_taken, rest_meets
+from gaitway.live.planning._nearby_kernels import (
+    Nearby,
+    look_around,
+    move_meets,
+    one_of_them_rests,
+    place_taken,
+    rest_meets,
+    rests_near,
+)
 from gaitway.live.planning._subgoal_kernels import RouteArrays, subgoal
 from gaitway.live.playing._crowd_kernels import (
     COSINE,
@@ -129,6 +137,37 @@ def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond
 
 
 @kernel(borrows=True, inner=True, shared=True)
+def leave_out_taken(
+    body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, ends: EndArrays, heap: Heap, query: FloatArray, c: float,
+    s: float,
+) -> bool:  # fmt: skip
+    """Leave out the paths that end where others rest; return False if there is no end of those who rest near the goal.
+
+    Args:
+        body: discs of the actions.
+        crowd: the characters.
+        nearby: reservations around the character.
+        ends: ends of the paths of a tree.
+        heap: the paths that wait, in no order.
+        query: the query, near whose goal all of them end.
+        c: cosine of the heading at the start.
+        s: sine of it.
+    """
+    few = rests_near(body, crowd, nearby, query[GOAL], query[GOAL + 1], query[GOAL + 2] + _ROUNDED, _ROUNDED)
+    if few < 0:
+        return False
+    values, waiting, kept = heap.values, heap.waiting, 0
+    for k in range(heap.size[0]):
+        end = waiting[k]
+        u, v = ends.ends[end, 0], ends.ends[end, 1]
+        if not one_of_them_rests(nearby, few, query[START] + c * u - s * v, query[START + 1] + s * u + c * v):
+            values[kept], waiting[kept] = values[k], end
+            kept += 1
+    heap.size[0] = kept
+    return True
+
+
+@kernel(borrows=True, inner=True, shared=True)
 def first_free(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, tree: TreeArrays, ends: EndArrays, heap: Heap,
@@ -138,15 +177,18 @@ def first_free(
     c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
     state[BLOCKED], state[TESTED] = 0, 0
     state[STAMP] += 1
+    # where the goal is crowded most ends are taken: these need not be put in order
+    looked = leave_out_taken(body, crowd, nearby, ends, heap, query, c, s)
+    arrange(heap)
     while state[TESTED] < most:
         end = pop(heap)
         if end < 0:
             return -1
         node, u, v = int(ends.nodes[end]), ends.ends[end, 0], ends.ends[end, 1]
         # a place that is taken is found out sooner than a way that is blocked
-        if is_blocked(work, node) or place_taken(
+        if is_blocked(work, node) or (not looked and place_taken(
             body, crowd, nearby, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
-        ):
+        )):  # fmt: skip
             continue
         if walk(library, fields, passing, traffic, busy, body, crowd, nearby, tree, work, query, shortfall, node):
             return node

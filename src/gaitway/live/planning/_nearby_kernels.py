@@ -37,6 +37,8 @@ _ACROSS = 16
 """Number of cells along a side that are held at a time, a power of two; others replace them."""
 _MOST = 4096
 """Most reservations that are held for a character. Where more are near, the table itself is read."""
+_FEW = 64
+"""Most of those who rest near a place that are told apart from the others."""
 # columns of `Nearby.cells`
 _COLUMN, _ROW, _STAMP, _FIRST, _RESTS, _END = range(6)
 # columns of `Nearby.entries`; the first five are those of `CrowdArrays.reach`
@@ -58,12 +60,14 @@ class Nearby(NamedTuple):
     """Number of the plan, number of reservations that are held, and the character; (3,)."""
     since: FloatArray
     """Time from which on the character plans; what has ended by then is not held [s]; (1,)."""
+    rests: FloatArray
+    """Where others rest near a place, now or later: x, y and the distance to keep from it [m]; (R, 3)."""
 
 
 def nearby_memory() -> Nearby:
     """Return memory for the reservations around one character."""
     cells = np.zeros((_ACROSS * _ACROSS, 6), np.int64)
-    return Nearby(cells, np.zeros((_MOST, 9)), np.zeros(3, np.int64), np.zeros(1))
+    return Nearby(cells, np.zeros((_MOST, 9)), np.zeros(3, np.int64), np.zeros(1), np.zeros((_FEW, 3)))
 
 
 @kernel(borrows=True, inner=True)
@@ -206,4 +210,45 @@ def place_taken(body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, x: float, 
                 room = max(entries[k, _ROOM] - less, 0.0)
                 if dx * dx + dy * dy < room * room:
                     return True
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def rests_near(
+    body: BodyArrays, crowd: CrowdArrays, nearby: Nearby, x: float, y: float, reach: float, less: float
+) -> int:
+    """Write where others rest so that they take places within a distance of (x, y) [m] into `Nearby.rests`.
+
+    Returns:
+        Their number, or -1 if they are too many or the distance is infinite.
+    """
+    cells, entries, rests, count = nearby.cells, nearby.entries, nearby.rests, 0
+    if reach == np.inf:
+        return -1
+    wide = reach + max(crowd.extent[APART] - less, 0.0) + crowd.extent[OFF]
+    for column in range(cell_of(x - wide), cell_of(x + wide) + 1):
+        for row in range(cell_of(y - wide), cell_of(y + wide) + 1):
+            place = _place_of(body, crowd, nearby, column, row)
+            if place < 0:
+                return -1
+            for k in range(cells[place, _RESTS], cells[place, _END]):
+                dx, dy = entries[k, _ROOT_X] - x, entries[k, _ROOT_Y] - y
+                room = max(entries[k, _ROOM] - less, 0.0)
+                if dx * dx + dy * dy >= (reach + room) * (reach + room):
+                    continue
+                if count == len(rests):
+                    return -1
+                rests[count, 0], rests[count, 1], rests[count, 2] = entries[k, _ROOT_X], entries[k, _ROOT_Y], room
+                count += 1
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def one_of_them_rests(nearby: Nearby, count: int, x: float, y: float) -> bool:
+    """Return whether one of the first of `Nearby.rests` takes a place."""
+    rests = nearby.rests
+    for k in range(count):
+        dx, dy = rests[k, 0] - x, rests[k, 1] - y
+        if dx * dx + dy * dy < rests[k, 2] * rests[k, 2]:
+            return True
     return False
