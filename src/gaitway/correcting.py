@@ -345,7 +345,7 @@ class _Correcting:
     ) -> tuple[LimbPlan | None, str]:  # fmt: skip
         """Return the first plan that the audit would let pass, with spans that grow and margins that shrink.
 
-        Without `thorough` only the first two are tried. Effort is counted and not timed, so that the result is the same.
+        Without `thorough` only the first two are tried. Effort is counted, not timed: the result is the same.
         """
         fps, why, all_tries = part.fps, "finds no way around it", (*_TRIES, *(_EXACT_TRIES if held else ()))
         for number, (pad, share) in list(enumerate(all_tries))[slice(_FIRST, None) if thorough else slice(_FIRST)]:
