@@ -47,7 +47,7 @@ _EXACT_TRIES = ((0.7, 2.0), (1.1, 3.0), (1.6, 4.5))
 """More of these where exact triangles are asked for: the capsules of a thing leave some of it out."""
 _FIRST = 2
 """How many of these are tried for all collisions, before the others are tried for what is left."""
-_EFFORT = (6_000_000, 9_000_000)
+_EFFORT = (4_000_000, 2_000_000)
 """States that may be checked in vain for a take, at first and with all tries, before what is left is given up."""
 _SPENT = "finds no way around it at once, and the effort for one take is used up"
 """What is said then."""
