@@ -225,6 +225,32 @@ def test_plans_that_do_not_help_come_to_an_end(offset, reason, two_posts, monkey
     assert {one.reason for one in result.left} == {f"{side}_arm {reason}" for side in ("left", "right")}
 
 
+def test_effort_in_vain_is_counted_and_comes_to_an_end(two_posts, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = list[float]()
+
+    def plan(self: LimbWindow, begin: float, end: float, **_: object) -> None:
+        tries.append(begin)
+        self.checks += 2_000_000
+
+    monkeypatch.setattr(LimbWindow, "plan", plan)
+    result = correct(take_of([WALK]), two_posts)
+    assert len(tries) == 2 + 1  # of all collisions at first, and with all tries
+    assert [one.reason for one in result.left] == [
+        "left_arm finds no way around it at once, and the effort for one take is used up",
+        "right_arm finds no way around it at once, and the effort for one take is used up",
+    ]
+
+
+def test_arms_are_planned_once_where_two_touch_at_the_same_time() -> None:
+    """Lanes of people who come towards one another: what one arm mended is not mended by the other arm, too."""
+    walks = [moved(WALK, 4.0 * (k % 2), 0.6 * k, np.pi * (k % 2)) for k in range(4)]
+    take, world = take_of(walks, ["ada", "bo", "cy", "di"]), World(BOUNDS)
+    found = find_collisions(take, world)
+    result = corrected(take, world)
+    assert found and result.ok
+    assert len(result.corrections) <= len(found)
+
+
 @needs_mocap
 @pytest.mark.parametrize("file", ["bvh/07_03.bvh", "bvh_accad/*alk*.bvh"])
 def test_captures_are_corrected(file: str) -> None:

@@ -45,6 +45,12 @@ _TRIES = ((0.4, 1.0), (0.7, 1.0), (1.1, 1.0), (1.6, 1.0), (0.7, 0.5), (1.4, 0.5)
 last lets the arm touch a little, which the audit lets pass: where a shoulder is near a wall, no arm is clear of it."""
 _EXACT_TRIES = ((0.7, 2.0), (1.1, 3.0), (1.6, 4.5))
 """More of these where exact triangles are asked for: the capsules of a thing leave some of it out."""
+_FIRST = 2
+"""How many of these are tried for all collisions, before the others are tried for what is left."""
+_EFFORT = (4_000_000, 2_000_000)
+"""States that may be checked in vain for a take, at first and with all tries, before what is left is given up."""
+_SPENT = "finds no way around it at once, and the effort for one take is used up"
+"""What is said then."""
 _WINDOW = max(pad for pad, _ in _TRIES) + ROOM + 0.6
 """Time that is looked at before and after a collision [s]: an arm leaves its motion where that is clear."""
 _NEAR = 2.5
@@ -145,11 +151,13 @@ def correct(
         progress("audit", number + 1, rounds)
         if not open_ones:
             break
-        mended = 0
+        left_over = []
         for done, finding in enumerate(open_ones):
-            mended += run.mend(finding)
+            if not run.mend(finding, thorough=False):
+                left_over.append(finding)
             progress("limbs", done + 1, len(open_ones))
-        if not mended:
+        mended = sum(run.mend(finding, thorough=True) for finding in left_over)
+        if len(left_over) == len(open_ones) and not mended:
             break
     left = tuple(Uncorrected(finding, run.reason(finding)) for finding in run.collisions())
     count = int(take.facts.get("corrections", 0)) + len(run.corrections)
@@ -172,8 +180,12 @@ class _Correcting:
         """Why a limb of a character could not be mended at a time [half seconds]."""
         self.tries: dict[tuple[str, str, int], int] = {}
         """How often a limb was tried at a time."""
+        self.effort = [0, 0]
+        """States that were checked in vain at first, and with all tries."""
         self._limb = lru_cache(maxsize=64)(self._fitted)
         self._usual = lru_cache(maxsize=8)(lambda body: usual_steps(take, body)[0])
+        self.moved: set[str] = set()
+        """Those whose limbs were planned anew since the last audit."""
         self._seen: tuple[Take, tuple[Finding, ...]] | None = None
 
     def collisions(self) -> tuple[Finding, ...]:
@@ -186,6 +198,7 @@ class _Correcting:
             if self.exact is not None:
                 found = (*found, *exact_findings(self.take, self.world, self.bars, self.exact))
             self._seen = (self.take, found)
+            self.moved.clear()
         return self._seen[1]
 
     def hopeful(self, finding: Finding) -> bool:
@@ -206,24 +219,33 @@ class _Correcting:
         limbs = thing_arms(self.take, finding) if finding.row == "thing_inside" else limbs_of(finding)
         return [one for one in limbs if self.who is None or one[0] in self.who]
 
-    def mend(self, finding: Finding) -> bool:
-        """Plan the limb of a collision anew; of two limbs, the one that finds a way."""
+    def mend(self, finding: Finding, thorough: bool) -> bool:
+        """Plan the limb of a collision anew; of two limbs, the one that finds a way.
+
+        Arms are tried once for all collisions of a take, before any are tried thoroughly: others may have gone then.
+        """
         for name, limb, other in self._limbs(finding):
             key = _key(name, limb, finding.time)
             if key in self.failed:
                 continue
-            self.tries[key] = self.tries.get(key, 0) + 1
-            why = "was planned anew several times, and still touches it"
+            self.tries[key] = self.tries.get(key, 0) + (not thorough)
+            why, again = "was planned anew several times, and still touches it", False
             if self.tries[key] <= _AGAIN:
-                told = (self._lift if limb in LEGS else self._mend)(finding, name, limb, other)
+                if limb in LEGS:
+                    told = self._lift(finding, name, limb, other)
+                else:
+                    told, again = self._mend(finding, name, limb, other, thorough), not thorough
                 if told is None:
                     return True
                 why = told
-            self.failed[key] = why if why.startswith(limb) else f"{limb} {why}"
+            if not again:
+                self.failed[key] = why if why.startswith(limb) else f"{limb} {why}"
         return False
 
-    def _mend(self, finding: Finding, name: str, limb_name: str, other: str) -> str | None:
+    def _mend(self, finding: Finding, name: str, limb_name: str, other: str, thorough: bool) -> str | None:
         """Return None if an arm was planned anew, else why it was not."""
+        if self.effort[thorough] >= _EFFORT[thorough]:
+            return _SPENT
         character = self.take.index(name)
         clip, begin = self.take.clip(character), self.take.start(character)
         try:
@@ -245,7 +267,11 @@ class _Correcting:
         carried = held_thing(self.take, name, limb_name.removesuffix("_arm"), finding.time)
         window = LimbWindow(limb, part, start, self.world, others, carried=carried, strict=True)
         held = self._exactly_held(name, limb_name.removesuffix("_arm"), finding.time)
-        plan, why = self._planned(window, part, (first - low + early, last - low + early), held)
+        if held is None and self.moved & set(finding.characters):  # what came before may have mended this, too
+            there = slice(max(first - low + early, 0), last - low + early + 1)
+            if (window.gaps(bar=self.options.margin)[there] >= self.options.margin).all():
+                return None
+        plan, why = self._planned(window, part, (first - low + early, last - low + early), held, thorough)
         if plan is None:
             return why
         seen = slice(early, early + high - low)
@@ -314,11 +340,17 @@ class _Correcting:
         return None
 
     def _planned(
-        self, window: LimbWindow, part: Clip, bad: tuple[int, int], held: tuple[ThingTrack, ThingSpan] | None = None
-    ) -> tuple[LimbPlan | None, str]:
-        """Return the first plan that the audit would let pass, with spans that grow and margins that shrink."""
-        fps, why = part.fps, "finds no way around it"
-        for number, (pad, share) in enumerate((*_TRIES, *(_EXACT_TRIES if held else ()))):
+        self, window: LimbWindow, part: Clip, bad: tuple[int, int], held: tuple[ThingTrack, ThingSpan] | None,
+        thorough: bool,
+    ) -> tuple[LimbPlan | None, str]:  # fmt: skip
+        """Return the first plan that the audit would let pass, with spans that grow and margins that shrink.
+
+        Without `thorough` only the first two are tried. Effort is counted, not timed: the result is the same.
+        """
+        fps, why, all_tries = part.fps, "finds no way around it", (*_TRIES, *(_EXACT_TRIES if held else ()))
+        for number, (pad, share) in list(enumerate(all_tries))[slice(_FIRST, None) if thorough else slice(_FIRST)]:
+            if self.effort[thorough] >= _EFFORT[thorough]:
+                return None, _SPENT
             options = replace(self.options, margin=share * self.options.margin)
             gaps = window.gaps(bar=options.margin)
             near = gaps < options.margin
@@ -331,7 +363,9 @@ class _Correcting:
                 continue
             begin, end = window.begin + first / fps, window.begin + last / fps
             span = (window.begin + early / fps, window.begin + (late + 1) / fps)
+            begun = window.checks
             plan = window.plan(begin, end, bad=span, options=options, seed=self.seed + 1000 * number)
+            self.effort[thorough] += window.checks - begun if plan is None else 0
             if plan is not None and float(np.abs(plan.offsets).max()) < _STILL:
                 return None, "touches it where it begins, which no posture moves"
             if plan is not None:
@@ -397,6 +431,7 @@ class _Correcting:
             name=f"corrected {limb.name}",
         )  # fmt: skip
         self.take = replace(self.take, layers=(*self.take.layers, layer))
+        self.moved.add(self.take.names[character])
 
 
 def limbs_of(finding: Finding) -> list[tuple[str, str, str]]:

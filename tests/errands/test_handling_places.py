@@ -100,6 +100,38 @@ def test_hands_stay_apart_where_a_small_thing_is_handed_over(form: dict[str, Any
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("giving", "getting", "form"), [
+    ("right", "left", {"cylinder": [0.11, 0.025], "grasps": [[0.1, 0, 0.012], [-0.1, 0, 0.012], [0, 0.1, 0.012]]}),
+    ("left", "right", {"box": [0.1, 0.2, 0.03]}),
+])  # fmt: skip
+def test_plates_and_books_go_from_hand_to_hand(giving: str, getting: str, form: dict[str, Any]) -> None:
+    planned = _planned(
+        bounds=[0, 0, 8, 7],
+        objects=[{"name": "it", **form, "held": "ada", "hand": giving}],
+        characters=[
+            {"name": "ada", "start": [3, 3, 0], "errands": [{"wait": 16}]},
+            {"name": "bo", "start": [4.6, 3.6, 200], "errands": [{"take": "it", "from": "ada", "hand": getting}]},
+        ],
+    )  # fmt: skip
+    assert not _undone(planned) and not _clean(planned)
+
+
+@pytest.mark.slow
+def test_a_left_hand_takes_a_can_and_gives_it() -> None:
+    planned = _planned(
+        bounds=[0, 0, 8, 8],
+        obstacles=[{"box": {"center": [4.5, 2], "size": [1.2, 0.7], "height": 0.75}, "name": "desk"}],
+        objects=[{"name": "can", "cylinder": [0.033, 0.12], "at": [4.3, 2.2, 0.75]}],
+        characters=[
+            {"name": "bo", "start": [2, 4.2, 0], "errands": [{"take": "can", "hand": "left"}, {"go": [2.5, 4.5]},
+                                                             {"give": "can", "to": "cy"}]},
+            {"name": "cy", "start": [3, 6.5, -90], "errands": [{"wait": 35}, {"put": "can", "on": "desk"}]},
+        ],
+    )  # fmt: skip
+    assert not _undone(planned) and not _clean(planned)
+
+
+@pytest.mark.slow
 def test_who_holds_a_cup_from_above_hands_it_over_so_that_it_can_be_put_down() -> None:
     planned = _planned(
         bounds=[0, 0, 8, 8],

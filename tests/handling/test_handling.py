@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,12 +12,14 @@ from gaitway import Box, Obstacle, World, load_cast
 from gaitway.core import rotations
 from gaitway.core.errors import LimbError
 from gaitway.handling import Handler, ThingPose, hand_motion, thing_carried
-from gaitway.handling.carrying import hung
+from gaitway.handling.carrying import Carry, hung, with_carrying
 from gaitway.handling.grips import grasp_place, touch_place
 from gaitway.handling.motion import body_of, hand_middle
+from gaitway.limbs.planner import LimbWindow
 from gaitway.limbs.surroundings import OtherBody, inside
 from gaitway.motion.body import capsule_body
 from gaitway.scene.things import Thing
+from gaitway.take import assemble, lay_track
 from gaitway.world.thing_forms import thing_capsules
 
 CUP = Thing(name="cup", shape="cylinder", size=(0.08, 0.08, 0.1))
@@ -137,6 +140,16 @@ def test_arms_that_carry_are_a_layers_so_clips_join():
     assert np.array_equal(clip.rotations[motion.reach], motion.clip.rotations[motion.reach])
 
 
+def test_who_carries_at_the_end_does_so_up_to_the_last_moment():
+    handler, arm = somebody(), somebody().limb("right").joints
+    clip = replace(handler.stander.applied(np.repeat(handler.rest[None], 41, axis=0)), fps=37.0)  # ends between frames
+    take = replace(assemble([lay_track("ada", [clip], (0.0, 0.0, 0.0))]), fps=30.0)
+    turns = taken()[0].clip.rotations[-1, arm]
+    (layer,) = with_carrying(take, [Carry("ada", "right", 0.0, np.inf, turns)], {}).layers
+    assert layer.start + (len(layer.turns) - 1) / take.fps >= take.ends[0]
+    assert layer.start + (len(layer.turns) - 2) / take.fps < take.ends[0]
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [((3.0, 0.0, 1.0), r"cannot reach \(3.00, 0.00, 1.00\): it is \d.\d\d m beyond the arm"),
@@ -203,3 +216,14 @@ def test_flat_things_are_taken_from_a_table(grasps):
     task = handler.from_above(card, handler.grasping(card, "right", pose), pose)  # so that it can be put down, too
     goal = handler.goal(task, handler.rest, 0.005)
     assert handler.above(card, "right", handler.wrist(goal.posture, "right"), pose)
+
+
+def test_an_arm_keeps_off_a_thing_that_its_hand_grasps():
+    motion, pose = taken()
+    load = thing_carried(CUP, pose)
+    hand = body_of(motion.clip).segments[:, capsule_body(motion.clip.skeleton).names.index("right_hand")]
+    for at, fine in ((np.zeros(3), True), (hand[motion.reach].mean(axis=0) - [0.16, 0.06, 0.0] - pose.at, False)):
+        ends = np.stack([pose.point(end) + at for end in (load.starts - pose.at, load.ends - pose.at)], axis=1)
+        thing = OtherBody(np.repeat((ends)[None], len(motion.clip), axis=0), load.radii, grasped=True)
+        window = LimbWindow(somebody().limb("right"), motion.clip, 0.0, World((-5.0, -5.0, 5.0, 5.0)), [thing])
+        assert (window.gaps().min() > 0.0) == fine

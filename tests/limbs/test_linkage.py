@@ -19,6 +19,7 @@ from gaitway.limbs import _joint_kernels as kernels
 from gaitway.limbs.linkage import turned
 from gaitway.limbs.reaching import swivel_of, swivel_offsets
 from gaitway.motion.formats import load_clip
+from gaitway.motion.limits import anatomical_angles, joint_limits
 from shared_data import MOCAP, needs_mocap
 
 WALK = load_cast("person").clips["walk_forward"]
@@ -147,6 +148,12 @@ def test_the_hinge_of_a_turned_rig_is_found(angle) -> None:
     assert found.hinge == pytest.approx(angle, abs=1e-5)
     assert np.abs(found.postures(clip)[:, 7]).max() < 1e-5
     assert found.limits.rows[1, :2] == pytest.approx(find_limb(WALK.skeleton, "left_arm").limits.rows[1, :2] + angle)
+    # a forearm rolls about itself as far as the audit sees it turn, however its hinge is turned
+    q[:, 4] = np.linspace(-1.5, 1.5, 80)
+    rolled, limits = found.applied(clip, q), joint_limits(WALK.skeleton)
+    row = limits.joints.tolist().index(WALK.skeleton.roles["left_elbow"])
+    assert anatomical_angles(rolled, limits)[:, row, 2] == pytest.approx(q[:, 4], abs=1e-6)
+    assert np.array_equal(found.limits.rows[3], find_limb(WALK.skeleton, "left_arm").limits.rows[3])
 
 
 def test_a_motion_that_does_not_bend_tells_no_hinge() -> None:

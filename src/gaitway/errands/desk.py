@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,12 +33,14 @@ from gaitway.handling.motion import (
     LEAD,
     LIFT,
     HandMotion,
+    arm_overlap,
     body_of,
     hand_middle,
     hand_motion,
     leg_seconds,
     overlap,
     still,
+    thing_body,
 )
 from gaitway.limbs._stance_kernels import ARM
 from gaitway.limbs.stance import HANDS
@@ -57,6 +59,8 @@ _STAYS = (0.0, 0.6)
 """How long who takes a thing out of a hand stays there [s], one after another: the hand that gives goes first."""
 _TOUCHING = 0.004
 """How deep two who give and take may touch one another [m]."""
+_MIDDLE = 0.03
+"""How far off its middle a thing is grasped if it is turned so that the hand is there [m]."""
 _OFF = 0.14
 """How far a thing is lifted off a head before it goes elsewhere [m]."""
 
@@ -186,16 +190,17 @@ class HandlingDesk(Belongings):
         shown, beside = body_of(before.clip), hand_middle(before.clip, state.part, before.reach)
         there = OtherBody(np.ascontiguousarray(shown.segments[before.reach : before.reach + 1]), shown.radii)
         among, bare = two.among((there,)), _body_without(before.clip, f"{state.part}_hand")
+        in_hand = thing_body(thing, state.pose, before.clip, state.part, (0, before.reach))
         tried: list[tuple[float, int, HandMotion, HandMotion]] = []
         told: LimbError | None = None
         for number, stays in enumerate(_STAYS):
             take = partial(self._grasped, task=taking, thing=thing, hand=hand, at=at, home=mine, seed=seed, first=first,
                            stays=stays, beside=beside)  # fmt: skip
+            # clear of the hand that gives and of the thing, if that is possible
+            ways = (partial(take, who, others=others)
+                    for who, others in ((among, (shown, in_hand)), (two, (bare, in_hand)), (two, (bare,))))  # fmt: skip
             try:
-                try:  # clear of the hand that gives, if that is possible
-                    motion = take(among, others=(shown,))
-                except LimbError:
-                    motion = take(two, others=(bare,))
+                motion = _first_found(ways)
             except LimbError as problem:
                 told = told or problem
                 continue
@@ -206,7 +211,10 @@ class HandlingDesk(Belongings):
             for pair in pairs:
                 same = float(np.linalg.norm(pair[0].wrist.at - before.wrist.at)) < 1e-6
                 if same and pair[0].reach == pair[1].reach:
-                    deep = max(overlap(pair[0].clip, pair[1].clip) - _TOUCHING, 0.0)
+                    gone = thing_body(thing, at.within(pair[1].wrist), pair[1].clip, hand,
+                                      (pair[1].reach, len(pair[1].clip)))  # fmt: skip
+                    deep = max(overlap(pair[0].clip, pair[1].clip) - _TOUCHING, arm_overlap(in_hand, pair[1].clip, hand)
+                               - _TOUCHING, arm_overlap(gone, pair[0].clip, state.part) - _TOUCHING, 0.0)  # fmt: skip
                     tried.append((round(deep, 6), number, *pair))
             if any(row[0] == 0.0 for row in tried):
                 break
@@ -239,12 +247,14 @@ class HandlingDesk(Belongings):
         handler = self.handler(who, (0.0, 0.0, 0.0), time, set(self.things), bare=True)
         hand, limb = thing.hand, handler.limb(thing.hand)
         wrist = handler.wrist(handler.rest, hand)
-        # upright in the hand as if it had just been grasped with the forearm level
+        # upright in the hand as if it had just been grasped with the forearm level, by the side that is toward its hand
         turn = _level(handler, hand)
-        grip = _turned(limb.turns[3], grip_point(limb, thing))
+        grip, place = _turned(limb.turns[3], grip_point(limb, thing)), grasp_place(thing)
         level = ThingPose(wrist.at, turn)
-        at = level.point(grip) - grasp_place(thing)
-        inner = ThingPose.upright(at, 0.0).within(level)
+        beside = math.hypot(*(place - thing.middle)[:2]) > _MIDDLE
+        yaw = math.pi - math.atan2(place[1] - thing.middle[1], place[0] - thing.middle[0]) if beside else 0.0
+        upright = ThingPose.upright(np.zeros(3), yaw)
+        inner = ThingPose.upright(level.point(grip) - upright.point(place), yaw).within(level)
         self.put(thing.name, time, ThingState(inner, who, hand))
         self._begin_carry(handler, who, hand, thing, inner, time)
 
@@ -399,6 +409,17 @@ def _first(
         except LimbError as problem:
             told = told or problem
     raise told or LimbError("there is no room for it")
+
+
+def _first_found(ways: Iterable[Callable[[], HandMotion]]) -> HandMotion:
+    """Return the first motion that is found."""
+    told: LimbError | None = None
+    for way in ways:
+        try:
+            return way()
+        except LimbError as problem:
+            told = told or problem
+    raise told or LimbError("there is no way")
 
 
 def _form(thing: Thing, inner: ThingPose) -> CarriedForm:

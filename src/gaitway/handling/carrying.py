@@ -91,13 +91,14 @@ def _layer(take: Take, carry: Carry, motions: Sequence[tuple[float, Clip]]) -> L
     character = take.index(carry.who)
     body = int(take.bodies[character])
     first = np.ceil((max(carry.start, take.start(character))) * take.fps - 1e-6)
-    last = np.floor(min(carry.end, float(take.ends[character])) * take.fps + 1e-6)
+    ends = float(take.ends[character])
+    last = np.floor(carry.end * take.fps + 1e-6) if carry.end < ends else np.ceil(ends * take.fps - 1e-6)
     if last < first:
         return None
     times = np.arange(int(first), int(last) + 1) / take.fps
     joints = find_limb(take.skeletons[body], f"{carry.hand}_arm").joints
     who: IntArray = np.full(len(times), character, dtype=np.int64)
-    roots, whole = sampled(take, body, who, times)
+    roots, whole = sampled(take, body, who, np.minimum(times, ends))
     local = whole[:, joints]
     wanted = np.tile(carry.turns, (len(times), 1, 1))
     busy = [(start, start + clip.duration) for start, clip in motions]

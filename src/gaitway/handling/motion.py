@@ -17,7 +17,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.errors import LimbError
-from gaitway.handling.grips import ThingPose
+from gaitway.handling.grips import ThingPose, thing_carried
 from gaitway.handling.handler import Handler, HandTask
 from gaitway.limbs import _collision_kernels
 from gaitway.limbs._joint_kernels import PLANNED
@@ -26,11 +26,12 @@ from gaitway.limbs.linkage import Limb
 from gaitway.limbs.planner import LimbPlanOptions, LimbWindow
 from gaitway.limbs.reaching import solve_limb, swivel_of
 from gaitway.limbs.stance import HANDS
-from gaitway.limbs.surroundings import Carried, OtherBody
+from gaitway.limbs.surroundings import Carried, OtherBody, absent
 from gaitway.motion.body import capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
 from gaitway.performing.upper_body.rig import upper_body
+from gaitway.scene.things import Thing
 
 FPS = 30.0
 """Frame rate of all motion of this room [Hz]."""
@@ -160,13 +161,47 @@ def hand_motion(
 
 def overlap(one: Clip, other: Clip) -> float:
     """Return how deep two bodies are in one another at most, over two motions that begin together [m]; 0 if apart."""
-    a, b = body_of(one), body_of(other)
     count = max(len(one), len(other))
-    a, b = _shown(a, 0, count), _shown(b, 0, count)
+    return _deepest(_shown(body_of(one), 0, count), _shown(body_of(other), 0, count))
+
+
+def _deepest(a: OtherBody, b: OtherBody) -> float:
     depths = np.zeros((len(a.radii), len(b.radii)))
     _collision_kernels.pair_depths(a.segments, read_only(np.array(a.radii)), b.segments, read_only(np.array(b.radii)),
                                    depths)  # fmt: skip
     return float(depths.max())
+
+
+def thing_body(thing: Thing, inner: ThingPose, clip: Clip, hand: str, frames: tuple[int, int]) -> OtherBody:
+    """Return a thing in a hand as a body that another hand grasps; it is there in some frames of a motion only.
+
+    Args:
+        thing: the thing.
+        inner: its pose in the frame of the wrist joint.
+        clip: the motion of whoever has it.
+        hand: the hand.
+        frames: first frame, and that after the last.
+    """
+    joint, load = int(clip.skeleton.roles[f"{hand}_wrist"]), thing_carried(thing, inner)
+    positions, turns = clip.joint_transforms()
+    at, turn = positions[:, joint, None], turns[:, joint, None]
+    ends = np.stack([at + rotations.rotate(turn, end) for end in (load.starts, load.ends)], axis=2)
+    there = (np.arange(len(clip)) >= frames[0]) & (np.arange(len(clip)) < frames[1])
+    return OtherBody(np.ascontiguousarray(absent(ends, there)), load.radii, grasped=True)
+
+
+def arm_overlap(thing: OtherBody, clip: Clip, hand: str) -> float:
+    """Return how deep a thing is in a body at most, but for one hand, over a motion of as many frames [m]; 0 if apart.
+
+    Args:
+        thing: the thing.
+        clip: the motion of the body.
+        hand: the hand that grasps the thing.
+    """
+    names, body, count = capsule_body(clip.skeleton).names, body_of(clip), max(len(clip), len(thing.segments))
+    kept = [k for k, name in enumerate(names) if name != f"{hand}_hand"]
+    body = OtherBody(np.ascontiguousarray(body.segments[:, kept]), body.radii[kept])
+    return _deepest(_shown(thing, 0, count), _shown(body, 0, count))
 
 
 def still(handler: Handler, home: FloatArray, seconds: float, look: FloatArray | None = None) -> Clip:
@@ -292,7 +327,7 @@ def _leg(
 def _shown(other: OtherBody, first: int, stop: int) -> OtherBody:
     """Return another body in some frames; who has fewer stays as in the last one."""
     at = np.minimum(np.arange(first, stop), len(other.segments) - 1)
-    return OtherBody(np.ascontiguousarray(other.segments[at]), other.radii)
+    return replace(other, segments=np.ascontiguousarray(other.segments[at]))
 
 
 def _with_rows(clip: Clip, part: Clip, first: int) -> Clip:

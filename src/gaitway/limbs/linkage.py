@@ -261,13 +261,12 @@ def fit_limb(skeleton: Skeleton, name: str, clips: Sequence[Clip]) -> Limb:
 def turned(limb: Limb, hinge: float) -> Limb:
     """Return the limb with its hinge turned about the bones by an angle [rad].
 
-    Swings stay as they were. Twist and roll are counted from the turned hinge, and their limits with them.
+    Swings and rolls stay as they were. Twists are counted from the turned hinge, and their limits with them.
     """
     spin = rotations.from_axis_angle([0.0, 0.0, 1.0], hinge)
     turns, rows = np.array(limb.turns), np.array(limb.limits.rows)
     turns[1:3] = rotations.multiply(turns[1:3], spin)
     rows[TWIST_RANGE, :2] += hinge
-    rows[ROLL_RANGE, :2] -= hinge
     return replace(limb, turns=turns, hinge=limb.hinge + hinge, limits=replace(limb.limits, rows=rows), fitted=True)
 
 

@@ -122,6 +122,8 @@ class LimbWindow:
             strict: whether that must stay outside the body itself, even where the motion has it inside.
         """
         self.limb, self.clip, self.begin = limb, clip, float(begin)
+        self.checks = 0
+        """States that were checked so far, by all plans."""
         self.capsules = LimbCapsules.of(limb, carried).trimmed(_FIXED, limb.lengths)
         self.source = limb.postures(clip)
         starts, bases = limb.hanging(*clip.joint_transforms())
@@ -206,6 +208,7 @@ class LimbWindow:
             valid += 1
             if best is None or round(made.effort, 7) < round(best.effort, 7):
                 best = made
+        self.checks += int(checks[0])
         if best is None:
             return None
         calm = self._calmed(best, begin, end, options)

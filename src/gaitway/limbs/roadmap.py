@@ -38,9 +38,9 @@ _SCALES = (0.5, 1.0, 1.5)
 """Shares of a node's trunk that a goal may have."""
 _SWIVELS = (0.35, 0.0, 0.7, 1.05, -0.35, 1.4, -0.7, 1.8)
 """Angles of an elbow outward from its lowest place, the most natural first [rad]."""
-_SPACING, _POSTURES = 0.08, 48
+_SPACING, _POSTURES = 0.2, 32
 """Way of the farthest mark between postures of a path that is smoothed [m], and greatest number of these."""
-_TRIES = 20
+_TRIES = 12
 """Random parts of a path that are tried to be made straight."""
 _WIDTHS = (0.12, 0.08, 0.05, 0.03, 0.02)
 """Widths of the Gaussian that rounds a motion, the widest first [s]."""

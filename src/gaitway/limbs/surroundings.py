@@ -28,6 +28,8 @@ _TOUCHING = 0.01
 """Gap in the T-pose below which two parts of a body are neighbours, which always touch [m]."""
 _SELF_SLACK = 0.005
 """What is added to the depth that the motion itself has between two parts of its body [m]."""
+_OFF_GRASPED = 0.004
+"""Gap that an arm keeps from a thing that its hand grasps [m]."""
 _SUNK = 0.03
 """How far capsules may be under the lowest part of the body [m]."""
 _AWAY = 1e6
@@ -64,6 +66,8 @@ class OtherBody:
     """Axes of its capsules [m]; (F, C, 2, 3)."""
     radii: FloatArray
     """(C,) [m]."""
+    grasped: bool = False
+    """Whether it is a thing that the hand of a limb goes to: only the rest of the limb keeps off it."""
 
 
 def world_solids(world: World, low: FloatArray, high: FloatArray, begin: float, end: float) -> WorldSolids:
@@ -250,8 +254,8 @@ def body_around(
     depths = np.zeros((count, count))
     _collision_kernels.pair_depths(axes, read_only(body.radii), axes, read_only(body.radii), depths)
     ease = depths[pairs[:, 0], pairs[:, 1]] + _SELF_SLACK if len(pairs) else np.empty(0)
-    table = _Table(clip, begin, world, axes, body.radii)
-    around = table.around(others, np.empty((len(clip), 0, 2, 3)), np.empty(0), np.empty((count, 0)), pairs, ease, reach)
+    table, bodies = _Table(clip, begin, world, axes, body.radii), [one for one in others if not one.grasped]
+    around = table.around(bodies, np.empty((len(clip), 0, 2, 3)), np.empty(0), np.empty((count, 0)), pairs, ease, reach)
     return axes, np.asarray(body.radii), around
 
 
@@ -297,7 +301,7 @@ def limb_around(
     table = _Table(clip, begin, world, np.concatenate([axes, mine], axis=1), np.append(body.radii, capsules.radii))
     far = np.linalg.norm(np.concatenate([capsules.starts, capsules.ends]), axis=1)
     reach = float(limb.lengths.sum()) + float(far.max())
-    return table.around(others, own_axes, own_radii, slack, chosen, ease, reach)
+    return table.around(others, own_axes, own_radii, slack, chosen, ease, reach, hand=capsules.segments == 2)
 
 
 class _Table:
@@ -309,7 +313,7 @@ class _Table:
 
     def around(
         self, others: Sequence[OtherBody], own_axes: FloatArray, own_radii: FloatArray, slack: FloatArray,
-        pairs: IntArray, ease: FloatArray, reach: float = 0.5,
+        pairs: IntArray, ease: FloatArray, reach: float = 0.5, hand: BoolArray | None = None,
     ) -> Around:  # fmt: skip
         low = self.axes.min(axis=(0, 1, 2)) - reach - 0.2
         high = self.axes.max(axis=(0, 1, 2)) + reach + 0.2
@@ -321,7 +325,9 @@ class _Table:
         thick = np.concatenate([own_radii, *(o.radii for o in near)])
         count, mine = len(slack), len(own_radii)
         wide = np.concatenate([slack, np.zeros((count, len(thick) - mine))], axis=1)
-        own = (np.arange(len(thick)) < mine).astype(np.int64)
+        grasped = np.repeat([False, *(o.grasped for o in near)], [mine, *(len(o.radii) for o in near)])
+        wide[:, grasped] = -_OFF_GRASPED if hand is None else np.where(hand, np.inf, -_OFF_GRASPED)[:, None]
+        own = ((np.arange(len(thick)) < mine) | grasped).astype(np.int64)
         runs, eases = _pair_runs(pairs.reshape(-1, 2), np.asarray(ease, dtype=np.float64))
         floor = (self.axes[..., 2].min(axis=2) - self.radii).min(axis=1) - _SUNK
         return Around(
