@@ -339,8 +339,8 @@ def test_what_companions_agreed_on_is_forgotten_with_the_last_of_them():
         front.enter(name, (Go(KIOSK), choice, Leave(DOOR)), companions=both)
     front.run()
     known = front.dispatcher
-    assert known._gathered and known._agreed
+    assert known.gathering.ready and known._agreed
     known.forget("ada")
-    assert known._gathered and known._agreed  # bob may still be asked
+    assert known.gathering.ready and known._agreed  # bob may still be asked
     known.forget("bob")
-    assert not known._gathered and not known._agreed
+    assert not known.gathering.ready and not known._agreed

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.motion.body import capsule_body, capsules
+from gaitway.space._standing_kernels import body_hit
 from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, step_window_slots, traffic_hit
 from gaitway.space.mover_sweep import Swept, cover_footprint
 from gaitway.space.plan import Plan, PlanStep
@@ -318,3 +320,33 @@ def test_groups_of_a_chunk_begin_one_after_another() -> None:
         assert (np.diff(arrays.groups[first:end, 4]) >= 0).all()
     assert [stay_hit(arrays, 0, x, 0.0, 0.1) for x in range(6)] == [0] * 6
     assert [traffic_hit(arrays, slot, float(x), 0.0, 0.1, -1) for x, slot in enumerate(order)] == [0] * 6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_comes_to_a_body_is_who_comes_to_the_first_of_its_discs_that_anybody_meets(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    traffic = Traffic()
+    for k in range(25):
+        owner, count = traffic.enroll(f"p{k}"), int(rng.integers(1, 30))
+        way = rng.uniform(0.0, 12.0, 2) + np.cumsum(rng.normal(0.0, 0.12, (count, 2)), axis=0)
+        around = np.column_stack([way, np.full(count, 0.25)])
+        first = int(rng.integers(0, 400))
+        slots = first + np.arange(count)[:, None] + np.array([0, 1])
+        traffic.add_swept(owner, Swept(around, around, np.arange(count + 1), slots, np.full(count, -1)))
+        if k % 3 == 0:
+            traffic.add_standing(owner, around[-1:], 0.1 * (first + count))
+        elif k % 3 == 1:
+            traffic.add_standing(owner, around[-1:], 0.1 * (first + count), 0.1 * (first + count) + rng.uniform(0.1, 9))
+        if k % 5 == 0:
+            traffic.cut(owner, 0.1 * (first + count // 2))
+    arrays, met = traffic.arrays, 0
+    for _ in range(300):
+        slot, middle = int(rng.integers(-5, 480)), rng.uniform(0.0, 12.0, 2)
+        discs = np.column_stack([middle + rng.normal(0.0, 0.2, (3, 2)), rng.uniform(0.05, 0.3, 3)])
+        hits = [stay_hit(arrays, slot, x, y, r) for x, y, r in discs.tolist()]
+        expected = next((owner for owner in hits if owner >= 0), -1)
+        assert body_hit(ArrayHandle(arrays), slot, discs) == expected
+        met += expected >= 0
+    assert 30 < met < 270
+    assert body_hit(ArrayHandle(arrays), 0, np.empty((0, 3))) == -1
+    assert body_hit(ArrayHandle(Traffic().arrays), 0, np.ones((1, 3))) == -1

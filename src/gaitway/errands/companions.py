@@ -3,7 +3,7 @@
 The first of them walks as everybody does, a little slower. The others are planned after that one, and would like to be
 at their places beside the planned way: abreast if they are two or three, in a V that is open to the front if they are
 four, and in two rows if they are five. Where a place is not free, as in a gate, they come behind, one after another,
-and close up again. The first of four or five waits until the others have turned to go, and behind gates.
+and close up again. The first waits until the others have turned to go, and that of four or five behind gates.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def turning_seconds(turns: FloatArray) -> FloatArray:
 def waiting_for_others(
     walk: Plan, headings: Sequence[float], free: Callable[[FloatArray], BoolArray]
 ) -> Company | None:
-    """Return where the first of many companions would like to be, who waits for the others.
+    """Return where the first of some companions would like to be, who waits for the others.
 
-    That one waits until they have turned to go, and behind each gate until they are through.
+    That one waits until they have turned to go, and one of four or five behind each gate until they are through.
 
     Args:
         walk: the way of that one, as it is without waiting.
@@ -119,9 +119,9 @@ def waiting_for_others(
         free: whether somebody can stand at points (N, 2); (N,).
 
     Returns:
-        The places, or None for few people, and where nobody is waited for.
+        The places, or None where nobody is waited for.
     """
-    if len(headings) + 1 < _MANY or not walk.steps:
+    if not walk.steps:
         return None
     times = np.arange(_begin(walk), walk.end_time + 1.0 / _RATE, 1.0 / _RATE)
     way, heading = _at(walk, times), _headings(walk, times)
@@ -130,7 +130,8 @@ def waiting_for_others(
     slowest = turning_seconds(np.asarray(headings) - heading[min(shown, len(way) - 1)]).max()
     lasts = np.ones(len(times), dtype=np.int64)
     lasts[0] += max(round(_RATE * slowest) - goes, 0)
-    lasts[_behind_gates(way, heading, moved, free)] += round(_RATE * (len(headings) * _THROUGH - _BEYOND))
+    if len(headings) + 1 >= _MANY:
+        lasts[_behind_gates(way, heading, moved, free)] += round(_RATE * (len(headings) * _THROUGH - _BEYOND))
     if lasts.sum() == len(times):
         return None
     return Company(float(times[0]), _RATE, np.repeat(way, lasts, axis=0), _SLOWER)

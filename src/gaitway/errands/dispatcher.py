@@ -18,6 +18,7 @@ import shapely.affinity
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import PlanError, SittingError
+from gaitway.errands.gathering import Gathering
 from gaitway.errands.handling import handle
 from gaitway.errands.orders import Finished, Gone, Hold, Order, Outcome, Pose, SitDown, Stand, Walk
 from gaitway.errands.queue_line import QueueLine, drawn_line, own_line
@@ -51,10 +52,6 @@ _TRIES = (1.5, 3.0, 5.0, 8.0, 12.0)
 """Times after which a walk that others bar is tried again [s], one after another."""
 _REACTION = (0.35, 1.0)
 """Time after which somebody in a line sees that the one before has moved on [s]."""
-_FOLLOWS = (0.07, 0.3)
-"""Time after which companions follow the first of them [s]."""
-_COMPANY = 40.0
-"""Longest time to wait for companions before an errand [s]."""
 _ABREAST = 0.95
 """Distance from one companion to the next where they stand [m]."""
 _MANY = 4
@@ -203,7 +200,7 @@ class Dispatcher:
         self._renewed: dict[str, Place] = {}
         self._seats: dict[tuple[str, int], str] = {}
         self._met: dict[tuple[str, tuple[str, ...]], set[str]] = {}
-        self._gathered: dict[tuple[str, tuple[int, int]], set[str]] = {}
+        self.gathering = Gathering(self.people, self.standing, self.placed, self._wake)
         self._agreed: dict[tuple[str, tuple[int, int]], tuple[Errand, ...]] = {}
 
     def enter(
@@ -305,6 +302,7 @@ class Dispatcher:
         if doer.doing is not None:
             doer.doing.close()
         doer.doing, doer.current, doer.errand, doer.waits = None, None, None, False
+        self.gathering.not_ready(doer)
         doer.todo, doer.begun = list(doer.errands), (doer.begun[0], 0)
 
     def lines(self) -> Mapping[str, QueueLine]:
@@ -317,10 +315,8 @@ class Dispatcher:
         self.standing.taken.pop(name, None)
         if doer is None or not doer.companions or not self.people.keys().isdisjoint(doer.companions):
             return
-        first = doer.companions[0]
-        came = {one for key, here in self._gathered.items() if key[0] == first for one in here}
-        if came >= set(doer.companions):  # else somebody may still come, and is not to wait for them
-            self._gathered = {key: here for key, here in self._gathered.items() if key[0] != first}
+        if self.gathering.forget(doer.companions):
+            first = doer.companions[0]
             self._agreed = {key: errands for key, errands in self._agreed.items() if key[0] != first}
 
     def _note(self, doer: Doer, span: Span) -> None:
@@ -346,7 +342,7 @@ class Dispatcher:
         """Do one errand, and note what came of it."""
         doer.errand = errand
         if doer.companions:
-            yield from self._gather(doer, errand)
+            yield from self.gathering.gather(doer, errand, self.abreast)
         began = doer.time
         doer.current = (label(errand), began)
         reason = yield from self._one(doer, errand)
@@ -357,36 +353,6 @@ class Dispatcher:
             self.visitors.setdefault(target.name, set()).add(doer.name)
         if isinstance(errand, Leave) and not reason:
             yield Gone()
-
-    def _gather(self, doer: Doer, errand: Errand) -> Doing:
-        """Wait until all companions are about to begin the same errand; the first of them then sets off first."""
-        doer.begun, doer.first = (doer.begun[0], doer.begun[1] + 1), ""
-        wanted = set(doer.companions)
-        here = self._gathered.setdefault((doer.companions[0], doer.begun), set())
-        here.add(doer.name)
-        patience = doer.time + _COMPANY
-        if wanted <= here:
-            first = self._foremost(doer, errand)
-            for name in doer.companions:
-                self.people[name].first = first
-                if name != doer.name and self.people[name].waits:
-                    self._wake(name, doer.time + (0.0 if name == first else self._reaction(name)))
-            if doer.name != first:
-                yield Stand(doer.time + self._reaction(doer.name))
-        while not wanted <= here and doer.time < patience - 1e-6:
-            yield Hold(patience)
-
-    def _foremost(self, doer: Doer, errand: Errand) -> str:
-        """Return who of the companions is nearest to where they go, so that nobody stands in that one's way."""
-        target = target_of(errand)
-        if not isinstance(target, Place):
-            return doer.companions[0]
-        to = self.placed(target).point
-        return min(doer.companions, key=lambda name: (round(math.dist(self.people[name].pose[:2], to), 3), name))
-
-    def _reaction(self, name: str) -> float:
-        """Return how much later than the first one a companion sets off [s]."""
-        return float(self.people[name].rng.uniform(*_FOLLOWS))
 
     def _agreed_on(self, doer: Doer, errand: Choose) -> tuple[Errand, ...]:
         """Return what somebody chooses; companions do what the one chooses who comes first."""
@@ -677,9 +643,19 @@ class Dispatcher:
         """Return the seats of a place that nobody has, and on which side to have them, the best ones first."""
         free = [k for k in range(len(place.seats)) if (place.name, k) not in self._seats]
         beside = self._seats_beside_others(doer, place)
-        free.sort(key=lambda k: (beside[k], round(math.dist(place.seats[k].pose[:2], doer.pose[:2]), 6), k))
+        near = self._seats_of_companions(doer, place) or [doer.pose[:2]]
+
+        def away(k: int) -> float:
+            return round(min(math.dist(place.seats[k].pose[:2], at) for at in near), 6)
+
+        free.sort(key=lambda k: (beside[k], away(k), k))
         sides = [_sides(doer.pose, place.seats[k]) for k in free]
         return [(k, own[rank]) for rank in range(len(SIDES)) for k, own in zip(free, sides, strict=True)]
+
+    def _seats_of_companions(self, doer: Doer, place: Place) -> list[tuple[float, float]]:
+        """Return where the seats are that companions have at a place [m]."""
+        theirs = ((at, k) for (at, k), who in self._seats.items() if who in doer.companions and who != doer.name)
+        return [place.seats[k].pose[:2] for at, k in theirs if at == place.name]
 
     def _seats_beside_others(self, doer: Doer, place: Place) -> list[bool]:
         """Return which seats of a place are nearer to somebody else than `seat_room`."""

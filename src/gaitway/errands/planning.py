@@ -90,6 +90,9 @@ _BESIDE = 3.0
 _TOGETHER, _GATE = 3.0, 0.1
 """Time after the first within which companions set off with that one [s], and distance from obstacles, beyond a radius,
 at which there is room to walk beside somebody [m]."""
+_AWAY, _APART = 2.0, 4.0
+"""Way to a place in a line or a seat above which somebody goes there with companions, and how far theirs may be from
+that one [m]."""
 _TAKEN = 300.0
 """Time after which whoever stands at a goal counts as standing there for good [s]."""
 
@@ -364,13 +367,14 @@ class _PlannedRun(ErrandRun):
             self.one.stay(member, traffic, found, result)
             x, y = order.goal
             return Outcome(time, busy.pose, f"the goal ({x:.1f}, {y:.1f}) is taken; {result.reason}")
-        if not order.exact:
-            member.company = self._company(busy, time)
+        short = order.exact and math.dist(busy.pose[:2], order.goal) <= _AWAY
+        if not short:
+            member.company = self._company(busy, order, time)
         standing = [other for other in self.people.values() if other is not busy and other.stands(time)]
         others = [other for other in standing if math.dist(other.pose[:2], busy.pose[:2]) < _BESIDE]
         member.crowded = crowding(member, [self._standing(other) for other in others])
         before = len(self.one.searched)
-        thorough = on_the_way or busy.character.companions
+        thorough = on_the_way or (busy.character.companions and not short)  # who moves up waits, rather than go around
         effort = Effort.USUAL if thorough else _EFFORTS[min(order.tried, len(_EFFORTS) - 1)]
         result = self._searched_to(member, busy, effort)
         if room > 0.0 and not result.found:  # what is carried has no room: arms have to give way
@@ -397,8 +401,8 @@ class _PlannedRun(ErrandRun):
             return Outcome(plan.end_time, plan.end_pose, found.results[busy.name].reason)
         return Outcome(plan.end_time, plan.end_pose)
 
-    def _company(self, busy: Busy, time: float) -> Company | None:
-        """Return where somebody would like to be beside companions; None for somebody alone."""
+    def _company(self, busy: Busy, order: Walk, time: float) -> Company | None:
+        """Return where somebody would like to be beside companions; None for somebody alone, and on other ways."""
         name = self.dispatcher.people[busy.name].first
         first = self.people.get(name)
         if first is None:
@@ -409,6 +413,8 @@ class _PlannedRun(ErrandRun):
             return None
         if walk.end_time <= time or walk.steps[0].time < time - _TOGETHER:
             return None  # that was another way
+        if order.exact and math.dist(walk.end_pose[:2], order.goal) > _APART:
+            return None  # to the far end of a line, or to a seat elsewhere
 
         begin, free = walk.steps[0].time, self._room(busy)
         names = [one for one in busy.character.companions if one in self.people and one != name]
@@ -423,7 +429,7 @@ class _PlannedRun(ErrandRun):
         )
 
     def _before_others(self, member: CrowdMember, busy: Busy, result: SearchResult) -> SearchResult:
-        """Return the way of the first of many companions, who waits for the others; that of anybody else as it is."""
+        """Return the way of the first of some companions, who waits for the others; that of anybody else as it is."""
         first = self.dispatcher.people[busy.name].first == busy.name
         if result.plan is None or not result.found or not first or member.company is None:
             return result
