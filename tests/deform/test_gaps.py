@@ -34,6 +34,12 @@ def test_the_axis_of_an_oblique_gate_is_found(yaw: float, aside: float) -> None:
     assert abs(gap.before(gap.stop - 0.3 * gap.along) - (gap.stop - 0.3 * gap.along)) < 1e-9
 
 
+def test_the_axis_is_found_also_where_the_way_cuts_a_corner() -> None:
+    place = SqueezePlace(gate(0.4, 0.13, -10.5, 0.48).world)
+    (gap,) = narrow_gaps(place, lambda points: _through((4.05, 3.22), points), START)
+    assert abs(gap.on_axis(complex(4.0, 3.48)) - complex(4.0, 3.48)) < 0.02 and gap.room > 0.17
+
+
 def test_wide_gates_and_goals_beside_walls_are_no_narrow_gaps() -> None:
     wide, narrow = (SqueezePlace(gate(one).world) for one in (0.6, 0.36))
     assert narrow_gaps(wide, lambda points: _through((4.0, 3.0), points), START) == ()

@@ -13,6 +13,7 @@ from gaitway.bench.deform import gate, pillars
 from gaitway.deform.planner import DeformPlanner, DeformRun
 from gaitway.deform.tucking import own_depths
 from gaitway.motion.contacts import contact_slip
+from gaitway.papers.choi_course import many_cylinders
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.space.plan import Status
@@ -99,6 +100,18 @@ def test_the_time_to_look_for_a_plan_is_kept() -> None:
     planned = gaitway.plan_scene(forest(0.45, max_seconds=1e-3))
     result = planned.crowd.results["ada"]
     assert not result.found and result.status is Status.BUDGET and result.expanded < 3
+
+
+def test_no_clock_decides_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DeformRun, "seconds", property(lambda run: 1e9))  # as slow a machine as there may be
+    assert not gaitway.plan_scene(gate(0.5)).failed
+
+
+@pytest.mark.slow
+def test_two_people_cross_many_cylinders_with_gaps_of_45_cm() -> None:
+    scene = many_cylinders(0.45)
+    planned = gaitway.plan_scene(scene)
+    assert not planned.failed and audit_take(planned.take, scene.world).violations == ()
 
 
 def lane(special: dict[str, Any]) -> Scene:

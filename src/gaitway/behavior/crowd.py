@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.behavior.giving_way import give_way
 from gaitway.behavior.member_planner import MemberPlanner, MemberPlans, brief_halts, turning
 from gaitway.behavior.starts import CrowdMember, absentees, is_hemmed, own_speed, start_delay, start_delays, step_aside
 from gaitway.core.progress import Progress, silent
@@ -206,6 +207,7 @@ class _CrowdPlanner:
         rng = np.random.default_rng([self.seed, len(self.members)])
         order = self._first_order(rng)
         best = self._round(order)
+        self._give_way(best)
         enough = _EFFORT + _EFFORT_EACH * len(order)
         while (
             self.rounds < rounds
@@ -218,11 +220,17 @@ class _CrowdPlanner:
                 rest = [rest[k] for k in rng.permutation(len(rest))]
             order = sorted(front + rest, key=self._precedence)
             found = self._round(order)
+            self._give_way(found)
             best = min(best, found, key=lambda r: r.rank)
         for _ in range(_LOOKS):
             if sum(self._look_again(member, best) for member in order) == 0:
                 break
         return best
+
+    def _give_way(self, found: _PlanningRound) -> None:
+        """Let those pass each other by shoulders and arms who would wait for one another where it is narrow."""
+        if not np.size(self.mirrors):  # blocks on one floor would stand on others, too
+            give_way(self.scene.world, self.one, self.members, found.traffic, found)
 
     def _look_again(self, member: CrowdMember, found: _PlanningRound) -> bool:
         """Plan a member anew that halts for no time or turns a lot, now that it is known when all others come and go.

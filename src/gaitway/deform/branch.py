@@ -75,13 +75,7 @@ def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: Sque
         place: the place.
     """
     clips = [posed(one) for one in branch]
-    joined = replace(
-        clips[0],
-        root_positions=np.concatenate([clip.root_positions for clip in clips]),
-        rotations=np.concatenate([clip.rotations for clip in clips]),
-        contacts=None,
-    )
-    found = tuck(joined, place, np.concatenate(times), tolerance=DEEPEST)
+    found = tuck(_joined(clips), place, np.concatenate(times), tolerance=DEEPEST)
     starts = np.cumsum([0, *(len(clip) for clip in clips)])
     out, changed = [], []
     for one, clip, a, b in zip(branch, clips, starts[:-1], starts[1:], strict=True):
@@ -91,6 +85,25 @@ def refined(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: Sque
         changed.append(narrow or one.fragment.flat or _differs(one))
     failed = -1 if found.frame < 0 else int(np.searchsorted(starts, found.frame, side="right")) - 1
     return RefinedBranch(tuple(out), tuple(changed), found.depth, failed, found.blocker)
+
+
+def may_fit(branch: Sequence[Squeezed], times: Sequence[FloatArray], place: SqueezePlace) -> str | None:
+    """Return what the whole body lies in however it is narrowed, or None; for a few fragments in mid-way."""
+    if not any(one.narrow > 0.0 or _differs(one) for one in branch):
+        return None
+    clips = [posed(one) for one in branch]
+    found = tuck(_joined(clips), place, np.concatenate(times), tolerance=DEEPEST, goes_on=True)
+    return None if found.frame < 0 else found.blocker
+
+
+def _joined(clips: Sequence[Clip]) -> Clip:
+    """Return clips in a row as one."""
+    return replace(
+        clips[0],
+        root_positions=np.concatenate([clip.root_positions for clip in clips]),
+        rotations=np.concatenate([clip.rotations for clip in clips]),
+        contacts=None,
+    )
 
 
 def _differs(squeezed: Squeezed) -> bool:

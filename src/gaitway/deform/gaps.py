@@ -31,6 +31,8 @@ _HALF, _SAMPLES = 0.3, 13
 """Least half length over which an axis must be clear [m], and number of points at which it is looked at."""
 _COST = read_only(np.array([0.01, 0.01]))
 """What a turn [m/rad] and a shift [m/m] of an axis cost of its room, so that of many as good the first guess stays."""
+_AGAIN, _BETTER = 5, 0.004
+"""Most looks for an axis, each from the one before, and what one must gain in room for another one to follow [m]."""
 _LONG = 0.8
 """How far before the place to stop somebody may stop as well [m]."""
 _FARTHEST = 1.6
@@ -109,17 +111,22 @@ def _way(left: Callable[[FloatArray], FloatArray], at: complex, most: int) -> np
 
 def _gap(place: SqueezePlace, at: complex, along: complex, half: float) -> NarrowGap:
     """Return the gap at a place: its axis is the line with the most room."""
-    turned = along * np.exp(1j * _TURNS)
-    middles = at + 1j * turned[:, None] * _ASIDE
-    line = middles[..., None] + turned[:, None, None] * np.linspace(-half, half, _SAMPLES)
-    room = np.round(place.clearances(_plane(line)).min(axis=-1), 4)
-    score = room - _COST[0] * np.abs(_TURNS)[:, None] - _COST[1] * np.abs(_ASIDE)
-    best = np.unravel_index(int(np.argmax(score)), score.shape)
-    axis, middle = complex(turned[best[0]]), complex(middles[best])
+    middle, axis, wide = at, along, -math.inf
+    for _ in range(_AGAIN):  # a way that cuts a corner is farther from the axis than one look goes
+        turned = axis * np.exp(1j * _TURNS)
+        middles = middle + 1j * turned[:, None] * _ASIDE
+        line = middles[..., None] + turned[:, None, None] * np.linspace(-half, half, _SAMPLES)
+        room = np.round(place.clearances(_plane(line)).min(axis=-1), 4)
+        score = room - _COST[0] * np.abs(_TURNS)[:, None] - _COST[1] * np.abs(_ASIDE)
+        best = np.unravel_index(int(np.argmax(score)), score.shape)
+        gained, wide = float(room[best]) - wide, float(room[best])
+        axis, middle = complex(turned[best[0]]), complex(middles[best])
+        if gained < _BETTER:
+            break
     back = np.arange(0.0, _FARTHEST, 0.02)
     free = place.clearances(_plane(middle - back * axis)) >= STOPPED
     far = float(back[int(np.argmax(free))]) if free.any() else float(half)
-    return NarrowGap(middle, axis, float(room[best]), middle - far * axis)
+    return NarrowGap(middle, axis, wide, middle - far * axis)
 
 
 def _plane(points: np.ndarray) -> FloatArray:

@@ -27,6 +27,7 @@ class DeformOptions(PlanOptions):
     most_stretch: float = field("Greatest factor on the length of a step", MOST, ge=1.0, le=3.0)
     bend_deg: float = field("Greatest bend that is added to a path", 60.0, unit="degrees/s", ge=0.0, le=720.0)
     squeeze: bool = field("Whether fragments are deformed at all; false plays all clips as they are", True)
+    give_way: bool = field("Whether two who meet where it is narrow pass each other by shoulders and arms", True)
     upper_body: bool = field("Whether characters look about and differ from step to step; limbs may then touch", False)
 
     def preparation(self) -> Preparation:

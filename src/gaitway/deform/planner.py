@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ import shapely
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import compile_seconds
-from gaitway.deform.branch import RefinedBranch, core_clears, refined
+from gaitway.deform.branch import RefinedBranch, core_clears, may_fit, refined
 from gaitway.deform.fragment import Fragment
 from gaitway.deform.gaps import NarrowGap, narrow_gaps
 from gaitway.deform.options import DeformOptions
@@ -76,6 +77,12 @@ _ONWARD, _ROOM, _CLEAR_COST = 0.5, 0.25, 2.0
 what a metre less of it counts."""
 _NODES_FOR = 8.0
 """Length of a way for which the number of nodes is meant [m]; a longer one has more."""
+_FOR_GAP = 0.5
+"""Share of the number of nodes that each gap adds that is too narrow for a walk: turning before it takes many."""
+_A_SECOND = 1500
+"""Number of fragments that are tried in what counts as a second."""
+_LOOKED = 2
+"""Number of fragments whose whole body is looked at before the search goes on behind them."""
 _TRIES = 40
 """Most branches that are refined."""
 
@@ -167,7 +174,8 @@ class DeformPlanner:
             return known[key]
         result = run.result()
         told = SearchResult(
-            result.status, result.plan, run.search.expanded, run.search.checks, run.seconds, result.closest,
+            result.status, result.plan, sum(one.expanded for one in run.searches),
+            sum(one.checks for one in run.searches), run.seconds, result.closest,
             result.remaining, dict(run.search.blockers.most_common(4)) if result.plan is None else {}, result.reason,
             FOUND_BY,
         )  # fmt: skip
@@ -212,12 +220,16 @@ class DeformRun:
         self.left, self.around = _estimate(routes, self.query), _estimate(wide, self.query)
         far = float(self.left(np.array([self.query.start[:2]]))[0])
         longer = max(far / _NODES_FOR, 1.0) if math.isfinite(far) else 1.0
+        longer += _FOR_GAP * len(self.gaps)
         self.most = round(_EFFORT[request.effort] * self.options.max_nodes * longer)
-        self.search = HorizonSearch(
+        self.fresh = HorizonSearch(
             place, choices, self.left, self._arrived, fragments.per_metre,
             self.options.limits(), self.prepared.fields.world.bounds, self.options.weight, self.options.horizon,
             self.busy, self.met, self.options.squeeze, self._usable, self._serves, self._aim, self._steer,
+            sound=self._sound,
         )  # fmt: skip
+        self.search = replace(self.fresh, blockers=Counter(), closed=set(), steered={})
+        self.searches = [self.search]
         self.rest = {int(self.table.start_state[a]) for a in np.flatnonzero(self.table.idle & self.table.quiet)}
         followed = self.query.followed_by
         self.last = self.rest
@@ -239,11 +251,25 @@ class DeformRun:
 
     @property
     def late(self) -> bool:
-        """Whether the time that it may take is over."""
-        return self.seconds > self.query.max_seconds
+        """Whether its effort is over: seconds are counted in fragments, as no clock is the same twice."""
+        return self.search.checks > self.query.max_seconds * _A_SECOND
 
     def result(self) -> SearchResult:
         """Search, refine what is found, and go on if it does not fit."""
+        found = self._result()
+        if found.status is Status.BUDGET and self.busy and self.request.effort in (Effort.USUAL, Effort.LONG):
+            # waits at every place used the effort up: once more as if nobody waited, for those who need not
+            told = self.search.blockers
+            self.search = replace(
+                self.fresh, timed=False, blockers=Counter(), closed=set(), steered=self.search.steered
+            )
+            self.searches.append(self.search)
+            again = self._result()
+            self.search.blockers = self.search.blockers + told
+            return again if again.found else found
+        return found
+
+    def _result(self) -> SearchResult:
         query = self.query
         self.search.begin(query.start, self.first_state, query.start_time)
         if not math.isfinite(self.search.root.estimate):
@@ -287,6 +313,14 @@ class DeformRun:
             return True
         discs = placed_discs(node.pose, self.prepared.standing_discs())
         return not self.busy or self.request.traffic.comer(discs, node.time) is None
+
+    def _sound(self, node: SearchNode) -> bool:
+        """Return whether the whole body may fit where a fragment and the one before it were put."""
+        few = node.branch()[-_LOOKED:]
+        blocker = may_fit([_squeezed(one) for one in few], [self.times(one) for one in few], self.place)
+        if blocker is not None:
+            self.search.blockers[blocker] += 1
+        return blocker is None
 
     def met(self, node: SearchNode) -> str | None:
         """Return the name of whoever a fragment meets, or None."""

@@ -127,6 +127,8 @@ class HorizonSearch:
     """Angle by which a fragment is turned evenly, as a third try [rad]; 0 for none."""
     awkward: Callable[[SearchNode], float] = lambda node: 0.0
     """How much farther from the goal a live character counts that comes to rest in a node, for it cannot go on well."""
+    sound: Callable[[SearchNode], bool] = lambda node: True
+    """Whether the whole body of a node may fit; asked once, before anything is tried below it."""
     rests: frozenset[int] = frozenset()
     """States in which a character may stay, for live ones."""
     expanded: int = 0
@@ -172,6 +174,9 @@ class HorizonSearch:
                 self.root, self.since = self.queue[0][2].branch()[0].parent or self.root, 0
             _, _, node = heapq.heappop(self.queue)
             if node.lost():
+                continue
+            if node.parent is not None and not self.sound(node):
+                node.dead = True
                 continue
             if node.parent is not None and self.arrived(node):
                 return node

@@ -35,6 +35,8 @@ _SPREAD_S, _LEAD_S = 0.2, 0.25
 """Standard deviation of the spread over time, and time for which a weight is held before and after [s]."""
 _ENDS_S = 0.35
 """Time at both ends in which the body comes back to its own pose [s]."""
+_NO_ENDS = 1e-3
+"""In place of that time for a motion that goes on [frames]."""
 _SIGN_S, _APART_S = 1.2, 0.45
 """Time within which the trunk keeps the side to which it turned, and within which an arm stays ahead or behind [s]."""
 
@@ -59,7 +61,9 @@ class Tucked:
     rounds: int = 0
 
 
-def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float = 0.006) -> Tucked:
+def tuck(
+    clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float = 0.006, goes_on: bool = False
+) -> Tucked:
     """Narrow a motion until nothing is touched, as far as that goes.
 
     Args:
@@ -67,6 +71,7 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
         place: the place.
         times: time of each frame [s]; (F,).
         tolerance: depth that does not count [m].
+        goes_on: whether motion comes before and after, so that the body need not come back to its own pose at the ends.
     """
     frames, body = len(clip), narrow_body(clip.skeleton)
     roots = read_only(clip.root_positions)
@@ -74,7 +79,7 @@ def tuck(clip: Clip, place: SqueezePlace, times: FloatArray, *, tolerance: float
     far = float(np.hypot(*(roots[:, :2] - middle).T).max()) + _REACH * body.size
     settings = np.array(
         [tolerance, round((_LEAD_S + _SPREAD_S) * clip.fps), round(_SIGN_S * clip.fps), _APART_S * clip.fps,
-         _ENDS_S * clip.fps]
+         _ENDS_S * clip.fps if not goes_on else _NO_ENDS]
     )  # fmt: skip
     local, arms, trunk = np.empty(clip.rotations.shape), np.empty((frames, 2)), np.empty(frames)
     told = np.empty(5)
