@@ -12,6 +12,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LibraryError
 from gaitway.levels.leading import AT_EDGE, over_link, touched
 from gaitway.levels.links import BLOCKS, LevelLibrary, LiftRide, Link
+from gaitway.levels.queueing import queue_places, stood_for
 from gaitway.levels.riding import RIDE, rides, setting_off, stood_until
 from gaitway.levels.routing import NEAR, LevelRoutes
 from gaitway.library.fitting.blocks import block_heights
@@ -20,7 +21,7 @@ from gaitway.performing.relaxing.carried_steps import HeldTraffic
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.space._traffic_kernels import SLOT, first_slot
 from gaitway.space.mover_sweep import Swept
-from gaitway.space.plan import OwnStep, Plan, PlanStep, SearchResult, Status
+from gaitway.space.plan import OwnStep, Plan, SearchResult, Status
 from gaitway.space.planner import Effort, Planner, PlanRequest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
@@ -34,6 +35,8 @@ _TURNED = float(np.radians(25.0))
 """Greatest difference of the heading at the end of a leg from that of the link that follows [rad]."""
 _LATER = (0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0, 18.0, 27.0)
 """How much later a character sets off if others are on a link when it comes there [s]."""
+_LATER_IN_THRONG = (0.0, 3.0, 7.0, 12.0, 18.0, 27.0, 40.0, 60.0)
+"""The same in a throng, where those who are in the way are others after a while [s]."""
 _QUEUE, _MORE = 300.0, 4
 """Longest time for which a character waits at its start until a link is free [s], and how often it tries to be there
 then, beyond `_LATER`."""
@@ -61,6 +64,11 @@ _THRONG = 60
 """Number of people and movers in a place from which on a leg is searched for briefly at first."""
 _TRIED = 4
 """Slots of time between two moments at which a link is asked whether it is free."""
+_PLACES, _LOST, _QUEUED, _WHILE = 6, 3, 0.35, 2.0
+"""Number of places before a link at which somebody tries to queue, how many of them it fails to reach at most, how near
+to one it stands [m], and how long at first where it is not known when the link is free [s]."""
+_HARDLY = 500
+"""Most nodes of a search for a way to such a place, where trees have none."""
 _OTHER_WAYS = 4
 """How many ways over other links are tried."""
 
@@ -137,6 +145,9 @@ class LevelPlanner:
                 if found.found or failed is None:
                     return self._explained(request, found)
                 break
+            if request.effort is Effort.PATIENT and _in_throng(request):  # it has one plan, and a glance found no other
+                away = math.dist(query.start[:2], query.goal)
+                return SearchResult(Status.BUDGET, None, closest=query.start, remaining=away, reason="others are there")
             leg = self._soon(request, [links[k] for k in way], way, effort)
             if isinstance(leg, SearchResult):
                 return leg
@@ -159,17 +170,22 @@ class LevelPlanner:
             effort: what the searches for this plan have taken so far.
         """
         first: _Leg | None = None
-        free, tries = 0.0, [*_LATER, *[math.inf] * _MORE]
+        free, exact = 0.0, False
+        tries = [*(_LATER_IN_THRONG if _in_throng(request) else _LATER), *[math.inf] * _MORE]
+        if _again(request):
+            tries = [0.0, math.inf]
         for known in tries:
             if known < free:  # others are still on the link then
                 continue
             later = min(known, max(free, _LATER[-1]))
+            if exact and _in_throng(request):
+                later = free
             leg = self._along(request, links, numbers, later, effort)
             if isinstance(leg, SearchResult):
                 return leg
             first = first or leg
-            free = later + leg.wait
-            endless = later >= _LATER[-1] and leg.wait == 0.0
+            free, exact = later + leg.wait, leg.wait > 0.0
+            endless = (later >= _LATER[-1] or _again(request)) and leg.wait == 0.0
             if not leg.busy or endless or free > _QUEUE or effort.tried > _enough(request):
                 break
         assert first is not None
@@ -191,12 +207,14 @@ class LevelPlanner:
                 onto = self._onto(request, plan, link, last, near, spent)
                 if isinstance(onto, Plan) or onto.busy:
                     break
+            onto = self._or_queued(request, plan, link, last, onto, later, spent)
             if not isinstance(onto, Plan):
                 return replace(onto, link=number)
             plan, last = onto, link
         failed: _Leg | None = None
         for near in _NEARER:  # from one end of a link the goal may be out of reach: on a ramp there is little room
             onto = self._onto(request, plan, links[-1], last, near, spent)
+            onto = self._or_queued(request, plan, links[-1], last, onto, later, spent)
             leg = onto if isinstance(onto, _Leg) else self._to_goal(request, onto, links[-1], spent)
             if isinstance(leg, SearchResult):
                 return leg
@@ -218,14 +236,18 @@ class LevelPlanner:
         return spent.told(replace(result, plan=plan, closest=plan.end_pose, remaining=away))
 
     def _onto(
-        self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, near: tuple[float, float], spent: _Spent
-    ) -> Plan | _Leg:
-        """Lead a plan on to a link and over it; return why that fails if so."""
+        self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, near: tuple[float, float], spent: _Spent,
+        stood: bool = False,
+    ) -> Plan | _Leg:  # fmt: skip
+        """Lead a plan on to a link and over it; return why that fails if so. It may have stood in a queue."""
         prepared, traffic, query = request.prepared, request.traffic, request.query
         if link.ride is not None:
             return self._in_lift(request, plan, link, last, spent)
         near = near if link.source.lift is None else _OFF_LIFT
-        result = self._leg_of(replace(request, query=_leg(query, plan, last, link, *near)), spent)
+        leg = _leg(query, plan, last, link, *near)
+        if stood and plan.steps:
+            leg = replace(leg, start_behavior=plan.steps[-1].behavior, crowded=0.0)
+        result = self._leg_of(replace(request, query=leg), spent)
         if result.plan is None or not result.found:
             told = replace(
                 result, plan=None, status=_unmet(result), reason=f"on the way to '{link.name}': {_why(result)}"
@@ -251,10 +273,51 @@ class LevelPlanner:
         if met is None:
             return linked.plan
         wait = 0.0 if blocker is not None else _free_after(traffic, own)
+        if math.isinf(wait) and not _in_throng(request):
+            wait = 0.0
         return _Leg(
             spent.told(_lost(query, plan, f"'{met}' is in the way on '{link.name}'", met)), busy=blocker is None,
             wait=wait,
         )  # fmt: skip
+
+    def _or_queued(
+        self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, onto: Plan | _Leg, later: float,
+        spent: _Spent,
+    ) -> Plan | _Leg:  # fmt: skip
+        """Return how a plan was led over a link; or in a throng, where others are there, how it is from a queue.
+
+        Who has not set off yet waits at its start first, if it is known how long.
+        """
+        if isinstance(onto, Plan) or link.fitted is None or not onto.busy or not _in_throng(request) or _again(request):
+            return onto
+        if math.isinf(onto.wait) or (last is None and later == 0.0 and onto.wait > 0.0):
+            return onto
+        query, prepared, begun = request.query, request.prepared, plan.end_time
+        brief = replace(request, effort=Effort.BRIEF)
+        lost = 0
+        for place in queue_places(prepared, link)[:_PLACES]:
+            if lost == _LOST:
+                break
+            leg = replace(_leg(query, plan, last), goal=place, goal_heading=None, tolerance=_QUEUED, followed_by=None)
+            leg = replace(leg, max_nodes=min(leg.max_nodes, _HARDLY))
+            result = spent.found(self.inner.find(replace(brief, query=leg)))
+            if result.plan is None or not result.found:
+                lost += 1
+                continue
+            there: Plan | None = _joined(plan, result.plan)
+            begun = begun if there is None else there.end_time
+            for _ in range(_MORE):
+                if there is None or there.end_time - begun > _QUEUE:
+                    break
+                over = self._onto(brief, there, link, last, _NEARER[0], spent, stood=True)
+                if isinstance(over, Plan):
+                    return over
+                if math.isinf(over.wait):
+                    return onto
+                if not over.busy:
+                    break
+                there = stood_for(prepared, request.traffic, there, over.wait or _WHILE)
+        return onto
 
     def _in_lift(self, request: PlanRequest, plan: Plan, link: Link, last: Link | None, spent: _Spent) -> Plan | _Leg:
         """Lead a plan to a lift, onto its platform when it stands there, and up or down; return why that fails if so.
@@ -325,10 +388,13 @@ class LevelPlanner:
 
     def _leg_of(self, request: PlanRequest, spent: _Spent) -> SearchResult:
         """Find a leg; in a throng a short search comes first, since the cheapest way takes long to find there."""
-        if request.effort is Effort.USUAL and len(request.traffic.names) >= _THRONG:
-            soon = spent.found(self.inner.find(replace(request, effort=Effort.SHORT)))
+        if request.effort is Effort.USUAL and _in_throng(request):
+            effort = Effort.SHORT if request.query.followed_by is None else Effort.BRIEF
+            soon = spent.found(self.inner.find(replace(request, effort=effort)))
             if soon.found or self._busy(request.traffic, soon):  # who is in the way will be gone later
                 return soon
+            if effort is Effort.BRIEF:
+                return spent.found(self.inner.find(replace(request, effort=Effort.SHORT)))
         return spent.found(self.inner.find(request))
 
     @staticmethod
@@ -342,19 +408,7 @@ class LevelPlanner:
         plan = Plan((), query.start, query.start_time, 0.0)
         if later == 0.0:
             return plan
-        actions, table = prepared.actions, prepared.table
-        rest = int(actions.arrays.states[actions.start_state(query.start_behavior), 1])
-        if rest < 0:
-            return None
-        lasts = float(table.durations[rest] / prepared.speeds[rest])
-        steps, time = [], query.start_time
-        for _ in range(max(round(later / lasts), 1)):
-            behavior, speed = table.behaviors[table.behavior[rest]], float(prepared.speeds[rest])
-            steps.append(PlanStep(behavior, table.clips[rest], query.start, time, speed))
-            time += lasts
-            if traffic.met_by(swept_step(steps[-1], table, prepared.discs)) is not None:
-                return None
-        return Plan(tuple(steps), query.start, time, len(steps) * float(actions.costs[rest]))
+        return stood_for(prepared, traffic, plan, later)
 
     def _explained(self, request: PlanRequest, result: SearchResult) -> SearchResult:
         """Return the result of a search without a way over links, with what is missing."""
@@ -370,9 +424,19 @@ class LevelPlanner:
 
 def _enough(request: PlanRequest) -> int:
     """Return how many nodes searches for a plan expand before no other way and no later time is tried."""
-    if len(request.traffic.names) < _THRONG:
+    if not _in_throng(request):
         return _ENOUGH
     return _BRIEFLY if request.effort in (Effort.BRIEF, Effort.PATIENT, Effort.GLANCE) else _IN_THRONG
+
+
+def _again(request: PlanRequest) -> bool:
+    """Return whether somebody in a throng has a plan already, so that another way is not worth much."""
+    return _in_throng(request) and request.effort in (Effort.PATIENT, Effort.GLANCE)
+
+
+def _in_throng(request: PlanRequest) -> bool:
+    """Return whether there are so many people and movers that hardly any search finds the best way soon."""
+    return len(request.traffic.names) >= _THRONG
 
 
 def lacking(floors: Floors, start: Sequence[float], goal: Sequence[float], known: LevelLibrary) -> str:
@@ -452,13 +516,21 @@ def _leg(
 
 
 def _free_after(traffic: Traffic, parts: Sequence[Swept]) -> float:
-    """Return how much later all of a way would meet nobody [s]; 0 if that takes too long."""
-    late = int(max(part.slots[:, 1].max() for part in parts))
+    """Return how much later all of a way would meet nobody, nor a moment after [s].
+
+    0 if that takes too long, and infinity where somebody stands for good.
+    """
+    swept = Swept.joined(parts)
+    late = int(swept.slots[:, 1].max())
     if late + first_slot(_QUEUE) >= traffic.horizon:
         traffic.extend(2.0 * (late * SLOT + _QUEUE))
+    if traffic.met_by(replace(swept, slots=swept.slots + int(first_slot(_QUEUE)))) is not None:
+        return math.inf
+    free = False
     for slots in range(_TRIED, int(first_slot(_QUEUE)), _TRIED):
-        if all(traffic.met_by(replace(part, slots=part.slots + slots)) is None for part in parts):
-            return slots * SLOT
+        was, free = free, traffic.met_by(replace(swept, slots=swept.slots + slots)) is None
+        if was and free:  # nobody comes at the very moment that is aimed at
+            return (slots - _TRIED // 2) * SLOT
     return 0.0
 
 

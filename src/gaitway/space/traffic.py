@@ -92,6 +92,7 @@ class Traffic:
         self._counts = [0, 0, 0]  # groups, discs, chunks
         self._gone = 0
         self._last = 0
+        self._held: ArrayHandle[TrafficArrays] | None = None
         self._links: npt.NDArray[np.int32] = np.empty((1024, 2), np.int32)
         self._clear_chains(1024)
 
@@ -111,6 +112,13 @@ class Traffic:
             _view(self._discs),
             self._last,
         )
+
+    @property
+    def handle(self) -> ArrayHandle[TrafficArrays]:
+        """The arrays as kernels hold them; kept until traffic changes."""
+        if self._held is None:
+            self._held = ArrayHandle(self.arrays)
+        return self._held
 
     @property
     def busy(self) -> bool:
@@ -133,8 +141,8 @@ class Traffic:
 
         Movers that still move at the horizon are not known beyond it.
         """
-        handle, slot = ArrayHandle(self.arrays), int(first_slot(time))
-        owner = int(body_hit(handle, slot, read_only(np.asarray(discs, dtype=np.float64))))
+        slot = int(first_slot(time))
+        owner = int(body_hit(self.handle, slot, read_only(np.asarray(discs, dtype=np.float64))))
         return self.names[owner] if owner >= 0 else None
 
     def add_mover(self, mover: Mover) -> int:
@@ -163,7 +171,7 @@ class Traffic:
         """Return the name of the owner that something swept meets first, or None."""
         around, discs = read_only(swept.around), read_only(swept.discs)
         starts, slots = read_only(swept.starts), read_only(swept.slots)
-        owner = int(swept_hit(ArrayHandle(self.arrays), around, discs, starts, slots, np.zeros(0, dtype=np.int64)))
+        owner = int(swept_hit(self.handle, around, discs, starts, slots, np.zeros(0, dtype=np.int64)))
         return self.names[owner] if owner >= 0 else None
 
     def meetings(self, swept: Swept, handle: ArrayHandle[TrafficArrays] | None = None) -> tuple[BoolArray, FloatArray]:
@@ -173,7 +181,7 @@ class Traffic:
             swept: the groups.
             handle: `arrays` as kernels hold them, if traffic has not changed since they were asked for.
         """
-        held = ArrayHandle(self.arrays) if handle is None else handle
+        held = self.handle if handle is None else handle
         around, discs = read_only(swept.around), read_only(swept.discs)
         starts, slots = read_only(swept.starts), read_only(swept.slots)
         met = np.full(len(around), -1)
@@ -218,6 +226,7 @@ class Traffic:
             What it covers in that slot just before that time, which is not in its own way, but in that of others.
         """
         slot, before = int(first_slot(time)), list[Swept]()
+        self._held = None
         for first, end in self._groups_of.get(owner, []):
             slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
             self._around[first + np.flatnonzero(slots[:, 0] >= slot), 2] = -np.inf
@@ -259,6 +268,7 @@ class Traffic:
     def _add(self, owner: int, swept: Swept) -> None:
         if not len(swept.around):
             return
+        self._held = None
         swept = swept if not len(self._mirrors) else _mirrored(swept, self._mirrors)
         groups, discs, chunks = self._counts
         new = (groups + len(swept.around), discs + len(swept.discs))
@@ -310,6 +320,7 @@ class Traffic:
         )
 
     def _take_out(self, owner: int) -> None:
+        self._held = None
         for first, end in self._chunks_of.pop(owner, []):
             self._chunk_around[first:end, 2] = -np.inf
         for first, end in self._groups_of.pop(owner, []):

@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 
 from gaitway.core import planar
-from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.performing.arrival.footwork import Footwork
 from gaitway.performing.relaxing import _carried_kernels as kernels
@@ -66,7 +65,7 @@ class HeldTraffic:
     """Traffic that does not change for a while, so that kernels hold it."""
 
     def __init__(self, traffic: Traffic) -> None:
-        self.traffic, self.handle = traffic, ArrayHandle(traffic.arrays)
+        self.traffic, self.handle = traffic, traffic.handle
         self._slots: dict[tuple[str, float, float], IntArray] = {}
 
     def slots(self, prepared: PreparedLibrary, step: PlanStep) -> IntArray:
