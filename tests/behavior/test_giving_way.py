@@ -110,13 +110,6 @@ def test_two_who_meet_in_a_corridor_both_arrive_and_no_later_than_without(wide: 
     waiting = plan_scene(corridor(wide, give_way=False))
     ends, late = (sum(plan.end_time for plan in one.crowd.plans.values()) for one in (planned, waiting))
     assert ends <= late + 1e-6  # where there is a way around the walls, it may be taken instead
-    # they meet within the corridor, and nobody stands about on the way
-    assert all(standing_time(plan) < 0.5 for plan in planned.crowd.plans.values())
-    tracks = [planned.take.clip(planned.take.index(name)) for name in ("ada", "bo")]
-    few = min(len(track) for track in tracks)
-    apart = np.hypot(*(tracks[0].root_positions[:few, :2] - tracks[1].root_positions[:few, :2]).T)
-    assert apart.min() < wide
-    assert 2.0 < float(tracks[0].root_positions[int(np.argmin(apart)), 0]) < 10.0
 
 
 @pytest.mark.slow
